@@ -44,7 +44,7 @@ export async function writeReadiness(db: Queryable): Promise<void> {
 const EXPECTED: Settings = { ...EFFECTIVE, plan_cache_mode: "force_generic_plan" };
 
 /** Throws if a session lacks our settings, or if we cannot work with those that only an administrator can change. */
-export async function requireSettings(db: Database): Promise<void> {
+export async function requireSettings(db: Database, variable: string): Promise<void> {
   const { settings } = db.options;
   const names = Object.keys(EXPECTED).filter((name) => !(name in settings));
   const rows = await db<{ name: string; value: string }[]>`
@@ -53,13 +53,13 @@ export async function requireSettings(db: Database): Promise<void> {
   const wrong = rows.filter(({ name, value }) => value !== EXPECTED[name]).map(({ name }) => name);
   if (wrong.length > 0)
     throw new Error(
-      `the database did not get the settings of the connection (${wrong.join(", ")}): ${POOLER_CURE}, ` +
+      `${variable}: the database did not get the settings of the connection (${wrong.join(", ")}): ${POOLER_CURE}, ` +
         "or remove the login trigger that changes them",
     );
-  await requireSurroundings(db);
+  await requireSurroundings(db, variable);
 }
 
-async function requireSurroundings(db: Database): Promise<void> {
+async function requireSurroundings(db: Database, variable: string): Promise<void> {
   const [row] = await db<[{ role: string; schemas: string; hasCatalogFirst: boolean }]>`
     select current_setting('session_replication_role') as role,
            current_setting('search_path') as schemas,
@@ -67,12 +67,12 @@ async function requireSurroundings(db: Database): Promise<void> {
              and (current_schemas(true))[1] = 'pg_catalog' as "hasCatalogFirst"`;
   if (row.role !== "origin")
     throw new Error(
-      `session_replication_role is ${row.role}, which turns foreign keys off: ` +
+      `${variable}: session_replication_role is ${row.role}, which turns foreign keys off: ` +
         "reset it for the role and the database, as a superuser",
     );
   if (!row.hasCatalogFirst)
     throw new Error(
-      `search_path is ${row.schemas}, which names pg_catalog: other schemas' functions would replace PostgreSQL's, ` +
+      `${variable}: search_path is ${row.schemas}, which names pg_catalog: other schemas' functions would replace PostgreSQL's, ` +
         "or tables would belong there. Remove pg_catalog from it",
     );
 }

@@ -108,6 +108,14 @@ export function sendSettings(
   }
 }
 
+/** Returns libpq's `options` for a program that reads our tables, however long that takes. A pooler would refuse them. */
+export function optionsForReaders({ poolMode, proxyOptions }: Target): string {
+  const words = proxyOptions.map(escapeOption).join(" ");
+  if (poolMode !== null) return words;
+  const limits = { ...WORK, statement_timeout: "0", idle_in_transaction_session_timeout: "0" };
+  return `${asOptions({ ...limits, ...MEANING })} ${words}`;
+}
+
 const ASK = `current_setting('${STANDBY}') as ${STANDBY}`;
 
 /** Returns those settings that the server has and that are not as given, as the rest of a statement after FROM. */

@@ -72,7 +72,7 @@ export async function openDatabase(
     const idleInTransactionMs = standstillMs(config);
     db = connect(url, { max, name: "partner-api", patienceMs, idleInTransactionMs });
     // An unreachable database is an error of the start.
-    await requireSettings(db).catch(explain(variable));
+    await requireSettings(db, variable).catch(explain(variable));
     if (config.migrationDatabaseUrl) await requireSchema(db);
     await requireShard(db, config);
     return { db, url, close };

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import pg from "pg";
-import { createDatabase, environmentOf } from "../support/database.ts";
+import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { aFolder, ORDER, CUSTOMER } from "../support/event-types.ts";
 import { oneShardOnly } from "../support/placement.ts";
 import { ADMIN_TOKEN, runProgram, startProgram } from "../support/program.ts";
 import { startLocalReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { aPartner, aRig, call } from "../support/rig.ts";
+import { findServer } from "../../src/postgres/server.ts";
 import { verify } from "../../src/webhook/index.ts";
 
 const ONE = oneShardOnly("it needs a database of its own");
@@ -162,6 +163,42 @@ test("partitions that an owner makes in a session of its own are named as all ot
     ["04", "05", "06", "07"].map((day) => `events_203103${day}_000000`),
   );
 });
+
+const AT_LOGIN = `
+  create function at_login() returns event_trigger language plpgsql as $$
+    begin perform set_config('datestyle', 'German', false); end $$;
+  create event trigger at_login on login execute function at_login()`;
+
+for (const [what, statement, words, since] of [
+  [
+    "foreign keys are off",
+    `alter database "%" set session_replication_role = replica`,
+    /DATABASE_URL: session_replication_role is replica.*: reset it/,
+    15,
+  ],
+  [
+    "other schemas' functions come before PostgreSQL's",
+    `alter database "%" set search_path = public, pg_catalog`,
+    /DATABASE_URL: search_path is public, pg_catalog.*Remove pg_catalog/,
+    15,
+  ],
+  [
+    "a login trigger changes our settings",
+    AT_LOGIN,
+    /DATABASE_URL: .* did not get the settings .* \(datestyle\): .*login trigger/,
+    17,
+  ],
+] as const) {
+  test(`the start names what nobody but an administrator can change: ${what}`, ONE, async (t) => {
+    const db = await createDatabase({ max: 1 });
+    const owner = ownerOf(db);
+    if (Number.parseInt((await findServer(owner)).version) < since) return;
+    await owner.unsafe(statement.replace("%", db.options.database));
+    const { DATABASE_URL = "" } = environmentOf(db);
+    const starting = startProgram(t, { ...(await aRig(t)), DATABASE_URL });
+    await assert.rejects(starting, words);
+  });
+}
 
 const DEAD = "deliveries?state=dead_lettered";
 

@@ -18,6 +18,11 @@ const [dataDir, authorityFile, strangerFile] = ["data", "ca.pem", "stranger.pem"
 /** Uses loopback and its own port, because the built-in server has only one port. */
 const listening = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(2, 255)}`;
 
+/** Each has a role that must sign in so. */
+const METHODS = ["scram-sha-256", "md5", "password"];
+const roleOf = (method: string) => `by_${method.replaceAll("-", "_")}`;
+const PASSWORD = "of-the-tests";
+
 /** PostgreSQL with TLS on loopback. Its certificate is for `localhost`, and not for 127.0.0.1. */
 const server = await startEmbedded({
   dataDir,
@@ -37,7 +42,15 @@ after(async () => {
   await removeEmbedded(dataDir);
   await rm(folder, { recursive: true });
 });
-const { user, database, password } = connect(server.url, { max: 1, name: "test" }).options;
+const admin = connect(server.url, { max: 1, name: "test" });
+const { user, database, password } = admin.options;
+for (const method of METHODS) {
+  const kept = method === "md5" ? "md5" : "scram-sha-256";
+  await admin.unsafe(
+    `set password_encryption = '${kept}'; create role ${roleOf(method)} login password '${PASSWORD}'`,
+  );
+}
+await admin.end({ timeout: 1 });
 
 async function settingsOfTls(): Promise<Record<string, string>> {
   const options = { addresses: [], kind: "good" } as const;
@@ -48,7 +61,9 @@ async function settingsOfTls(): Promise<Record<string, string>> {
   await chmod(folder, 0o755);
   await writeFile(keyFile, key, { mode: 0o600 });
   await writeFile(certFile, cert);
-  await writeFile(rightsFile, "local all all trust\nhost all all 127.0.0.1/32 trust\n");
+  const ways = METHODS.map((method) => `host all ${roleOf(method)} 127.0.0.1/32 ${method}`);
+  const rights = ["local all all trust", ...ways, "host all all 127.0.0.1/32 trust", ""];
+  await writeFile(rightsFile, rights.join("\n"));
   await writeFile(authorityFile, (await testAuthority()).cert);
   await writeFile(strangerFile, stranger.cert);
   if (process.getuid?.() === 0) {
@@ -64,8 +79,13 @@ async function settingsOfTls(): Promise<Record<string, string>> {
   };
 }
 
-async function isEncrypted(hosts: string, query: string): Promise<boolean | undefined> {
-  const role = `${encodeURIComponent(user)}:${encodeURIComponent(password)}`;
+const OWNER = `${encodeURIComponent(user)}:${encodeURIComponent(password)}`;
+
+async function isEncrypted(
+  hosts: string,
+  query: string,
+  role = OWNER,
+): Promise<boolean | undefined> {
   const db = connect(`postgres://${role}@${hosts}/${database}${query}`, { max: 1, name: "test" });
   try {
     const [row] = await db<{ ssl: boolean }[]>`
@@ -96,6 +116,50 @@ for (const [host, query, encrypted] of [
     assert.equal(await isEncrypted(host, query), encrypted);
   });
 }
+
+const verified = `sslmode=verify-full&${rootcert}`;
+
+for (const [title, host, query, method] of [
+  ["TLS without PostgreSQL's request", name, `?${verified}&sslnegotiation=direct`],
+  ["an address beside the name", "", `?host=localhost&hostaddr=127.0.0.1&port=${port}&${verified}`],
+  ["the newest TLS", name, `?${verified}&ssl_min_protocol_version=TLSv1.3`],
+  ["channel binding", name, `?${verified}&channel_binding=require`, "scram-sha-256"],
+  [
+    "channel binding, unverified",
+    name,
+    "?sslmode=require&channel_binding=require",
+    "scram-sha-256",
+  ],
+  ["SCRAM alone", name, `?${verified}&require_auth=scram-sha-256`, "scram-sha-256"],
+  ["anything but a password in clear text", name, `?${verified}&require_auth=!password`, "md5"],
+  ["no method at all", name, `?${verified}&require_auth=none,md5`],
+] as const) {
+  test(`a URL can demand ${title}`, async () => {
+    const role = method === undefined ? OWNER : `${roleOf(method)}:${PASSWORD}`;
+    assert.equal(await isEncrypted(host, query, role), true);
+  });
+}
+
+for (const [query, method, words] of [
+  ["channel_binding=require", "password", /does not offer channel binding/],
+  ["channel_binding=require", "md5", /does not offer channel binding/],
+  ["channel_binding=require", undefined, /does not offer channel binding/],
+  ["require_auth=scram-sha-256", "password", /asks for password, which require_auth/],
+  ["require_auth=scram-sha-256", "md5", /asks for md5, which require_auth/],
+  ["require_auth=scram-sha-256", undefined, /asks for no proof .* which require_auth/],
+  ["require_auth=!scram-sha-256", "scram-sha-256", /asks for scram-sha-256, which/],
+] as const) {
+  test(`with ${query} a server that asks for ${method ?? "nothing"} is refused`, async () => {
+    const role = method === undefined ? OWNER : `${roleOf(method)}:${PASSWORD}`;
+    await assert.rejects(isEncrypted(name, `?${verified}&${query}`, role), { message: words });
+  });
+}
+
+test("a revoked certificate is looked for in the list of the URL", async () => {
+  const crlFile = join(folder, "list.crl");
+  await writeFile(crlFile, "no list");
+  await assert.rejects(isEncrypted(name, `?${verified}&sslcrl=${crlFile}`), /CRL/i);
+});
 
 const UNKNOWN = /^localhost:\d+: unable to verify the first certificate/;
 const stranger = (mode: string) => `?sslmode=${mode}&sslrootcert=${strangerFile}`;

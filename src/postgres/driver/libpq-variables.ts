@@ -1,21 +1,15 @@
+import { optionsForReaders } from "../session-settings.ts";
+import { PROTECTION } from "./parameters.ts";
 import { readUrl } from "./url.ts";
-
-const TLS = [
-  ["sslmode", "PGSSLMODE"],
-  ["sslrootcert", "PGSSLROOTCERT"],
-  ["sslcert", "PGSSLCERT"],
-  ["sslkey", "PGSSLKEY"],
-] as const;
 
 /**
  * Returns the variables with which libpq's programs, such as psql, reach the database of this URL. Where the service verifies the
  * server's certificate, they do as well. If the URL names no file of authorities, it is `authority`: a file, or the system's.
  */
 export function libpqVariables(url: string, authority = "system"): Record<string, string> {
-  const { addresses, user, password, database } = readUrl(url);
-  const places = new Map(
-    addresses.map(({ host = "", port }) => [`${host}:${port ?? ""}`, [host, port]]),
-  );
+  const target = readUrl(url);
+  const { addresses, user, password, database } = target;
+  const places = new Map(addresses.map((place) => [`${place.host}:${place.port}`, place]));
   const hosts = [...places.values()];
   const query = new URLSearchParams(/\?(.*)$/s.exec(url)?.[1] ?? "");
   const isVerified = addresses.some(({ ssl }) => ssl !== false && ssl.rejectUnauthorized !== false);
@@ -24,13 +18,18 @@ export function libpqVariables(url: string, authority = "system"): Record<string
   const namesFile = (query.get("sslrootcert") ?? "system") !== "system";
   if (isFull && !namesFile) query.set("sslrootcert", authority);
   const variables = {
-    PGHOST: hosts.map(([host]) => host).join(","),
-    PGPORT: hosts.map(([, port]) => port ?? "").join(","),
+    PGHOST: hosts.map(({ name, host }) => name ?? host ?? "").join(","),
+    PGHOSTADDR: hosts.map(({ name, host }) => (name === undefined ? "" : host)).join(","),
+    PGPORT: hosts.map(({ port }) => port ?? "").join(","),
     PGUSER: user,
     PGPASSWORD: password,
     PGDATABASE: database,
+    PGOPTIONS: optionsForReaders(target),
+    PGSSLROOTCERT: query.get("sslrootcert") ?? "",
     PGTARGETSESSIONATTRS: hosts.length > 1 ? "read-write" : "",
-    ...Object.fromEntries(TLS.map(([member, name]) => [name, query.get(member) ?? ""])),
+    ...Object.fromEntries(
+      Object.entries(PROTECTION).map(([name, member]) => [name, query.get(member) ?? ""]),
+    ),
   };
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => /[^,]/.test(value)));
 }

@@ -100,8 +100,8 @@ export const LIBPQ: Readonly<Record<string, Check>> = {
   oauth_scope: never(NO_OAUTH),
 };
 
-/** Variables with which a fleet may protect or direct the connections of libpq's programs. The driver does not read them. */
-const VARIABLES: Readonly<Record<string, string>> = {
+/** libpq's variables that say how to protect a connection, with their parameters. */
+export const PROTECTION: Readonly<Record<string, string>> = {
   ...{
     PGSSLMODE: "sslmode",
     PGSSLNEGOTIATION: "sslnegotiation",
@@ -114,7 +114,13 @@ const VARIABLES: Readonly<Record<string, string>> = {
     PGREQUIREAUTH: "require_auth",
   },
   PGSSLMINPROTOCOLVERSION: "ssl_min_protocol_version",
-  ...{ PGGSSENCMODE: "gssencmode", PGHOSTADDR: "hostaddr", PGOPTIONS: "options" },
+  PGGSSENCMODE: "gssencmode",
+};
+
+/** Variables with which a fleet may protect or direct the connections of libpq's programs. The driver does not read them. */
+const UNREAD = {
+  ...PROTECTION,
+  ...{ PGHOSTADDR: "hostaddr", PGOPTIONS: "options" },
   PGTARGETSESSIONATTRS: "target_session_attrs",
 };
 
@@ -123,7 +129,7 @@ export function findUnread(
   variables: Readonly<Record<string, string | undefined>>,
   url: string,
 ): [variable: string, parameter: string][] {
-  return Object.entries(VARIABLES).filter(
+  return Object.entries(UNREAD).filter(
     ([variable, parameter]) => variables[variable] && !new RegExp(`[?&]${parameter}=`).test(url),
   );
 }

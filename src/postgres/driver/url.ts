@@ -11,6 +11,8 @@ export interface Address {
   /** A name, an IP address, or the folder of a Unix socket. */
   host?: string;
   port?: number;
+  /** The name of the host whose address is given (`hostaddr`). The certificate is for it. */
+  name?: string;
   ssl: ConnectionOptions | false;
 }
 
@@ -179,7 +181,7 @@ function readOptions(text: string) {
   return { settings, proxyOptions, faults };
 }
 
-type Place = Pick<Address, "host" | "port"> & { name?: string };
+type Place = Omit<Address, "ssl">;
 
 /** `?host=a,b&port=1,2` is a list, too. A single port applies to all hosts. */
 function listHosts(hosts: string, ports: string, addresses: string): Place[] {
@@ -201,11 +203,11 @@ function place(host: string, port: string): Place {
 
 type Encryption = ConnectionOptions | false;
 
-/** A socket needs no TLS. With `hostaddr`, the certificate is still for the host's name. */
-function waysTo({ name, ...place }: Place, ways: Encryption[]): Address[] {
-  if (place.host?.startsWith("/")) return [{ ...place, ssl: false }];
-  const named =
-    name === undefined ? {} : { host: name, ...(isIP(name) === 0 && { servername: name }) };
+/** A socket needs no TLS. */
+function waysTo(place: Place, ways: Encryption[]): Address[] {
+  const { name, host } = place;
+  if (host?.startsWith("/")) return [{ ...place, ssl: false }];
+  const named = name !== undefined && { host: name, ...(isIP(name) === 0 && { servername: name }) };
   return ways.map((ssl) => ({ ...place, ssl: ssl && { ...ssl, ...named } }));
 }
 

@@ -32,3 +32,17 @@ test("the operator's file of authorities replaces the system's, and never the UR
   assert.equal(authorityOf(`?sslmode=verify-full&sslrootcert=${CA}`), CA);
   assert.equal(authorityOf(""), undefined);
 });
+
+test("the program's session has our settings, and its connection the URL's protection", () => {
+  const url =
+    "postgres://u@h:5/d?sslmode=require&channel_binding=require&require_auth=scram-sha-256";
+  const { PGOPTIONS = "", ...variables } = libpqVariables(
+    `${url}&hostaddr=127.0.0.1&host=name&options=endpoint%3Dep-1`,
+  );
+  assert.match(PGOPTIONS, /-c statement_timeout=0 .*-c datestyle=ISO,\\ MDY .* endpoint=ep-1$/);
+  assert.deepEqual(variables, {
+    ...{ PGHOST: "name", PGHOSTADDR: "127.0.0.1", PGPORT: "5", PGUSER: "u", PGDATABASE: "d" },
+    ...{ PGSSLMODE: "require", PGCHANNELBINDING: "require", PGREQUIREAUTH: "scram-sha-256" },
+  });
+  assert.equal(libpqVariables(`${url}&pool_mode=session`)["PGOPTIONS"], undefined);
+});

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
+import { connect } from "../../../src/postgres/database.ts";
 import { LIBPQ } from "../../../src/postgres/driver/parameters.ts";
 import { findUrlFaults } from "../../../src/postgres/session-settings.ts";
+import { openPort } from "../../support/free-port.ts";
 import { requireProgram } from "../../support/required.ts";
 import { ROOT } from "../../support/root.ts";
 
@@ -94,3 +97,20 @@ for (const [query, ...faults] of [
     assert.doesNotMatch(found.join(), /secret/);
   });
 }
+
+test("a server that asks for the password in clear text does not get it if the URL forbids that", async (t) => {
+  const asks = Buffer.from("R\0\0\0\x08\0\0\0\x03");
+  const heard: Buffer[] = [];
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.on("data", (bytes) => {
+      if (heard.push(bytes) === 1) socket.write(asks);
+    });
+  });
+  const port = await openPort(t, server);
+  const url = `postgres://u:secret@127.0.0.1:${port}/d?require_auth=scram-sha-256`;
+  const db = connect(url, { max: 1, name: "test" });
+  await assert.rejects(db`select 1`.execute(), /asks for password, which require_auth/);
+  await db.end({ timeout: 0 });
+  assert.doesNotMatch(Buffer.concat(heard).toString("latin1"), /secret/);
+});
