@@ -20,8 +20,8 @@ const HALF_A_PAIR = /\p{Cs}/u;
 const NUMBER = /[-+.0-9eE]+/y;
 
 /**
- * Finds what JavaScript or PostgreSQL would silently lose of a JSON text: duplicate members, numbers beyond the exact integers,
- * U+0000, half a surrogate pair, the name `__proto__`, and values in more than `depthMax` containers. `text` must be valid
+ * Finds what JavaScript or PostgreSQL would silently lose of a JSON text: duplicate members, numbers that a double does not
+ * keep, U+0000, half a surrogate pair, the name `__proto__`, and values in more than `depthMax` containers. `text` must be valid
  * JSON. The time is linear in its length, and depth takes no stack. Yields after each step.
  */
 export function* faultsOfJson(
@@ -70,9 +70,8 @@ export function* faultsOfJson(
         if (sign !== "-" && (sign < "0" || sign > "9")) break;
         const written = numberAt(text, at);
         at += written.length - 1;
-        if (depth <= depthMax && !isExact(written)) {
-          blame("must be a number from -(2^53 - 1) to 2^53 - 1");
-        }
+        const fault = depth <= depthMax ? faultOfNumber(written) : null;
+        if (fault !== null) blame(fault);
       }
     }
   }
@@ -137,6 +136,33 @@ function numberAt(text: string, start: number): string {
   return NUMBER.exec(text)?.[0] ?? "";
 }
 
-function isExact(written: string): boolean {
-  return Math.abs(Number(written)) <= Number.MAX_SAFE_INTEGER;
+/** A double keeps every decimal number of so many digits, if it is not too small or too large. */
+const DIGITS_KEPT = 15;
+
+/**
+ * Returns a rule that the number breaks, or null. What JavaScript writes of a number must equal what was sent, as a decimal: `1.10`
+ * may become `1.1`.
+ */
+export function faultOfNumber(written: string): string | null {
+  if (written.length <= DIGITS_KEPT && !/e/i.test(written)) return null;
+  const read = Number(written);
+  if (Math.abs(read) > Number.MAX_SAFE_INTEGER)
+    return "must be a number from -(2^53 - 1) to 2^53 - 1";
+  return decimalOf(written) === decimalOf(String(read))
+    ? null
+    : "must be a number that a 64-bit float keeps exactly: send at most 15 digits, or a string";
+}
+
+/** Two numbers are equal if their decimals are. Zero has no sign. */
+function decimalOf(written: string): string {
+  const [mantissa = "", exponent = "0"] = written.toLowerCase().split("e");
+  const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
+  const digits = whole + fraction;
+  let start = 0;
+  while (digits[start] === "0") start++;
+  if (start === digits.length) return "0";
+  let end = digits.length;
+  while (digits[end - 1] === "0") end--;
+  const power = Number(exponent) + whole.length - start;
+  return `${mantissa.startsWith("-") ? "-" : ""}0.${digits.slice(start, end)}e${power}`;
 }

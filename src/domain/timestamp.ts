@@ -7,7 +7,7 @@ export const TIMESTAMP_RULE = "a time from 1970 on, such as 2026-01-31T23:59:59Z
 /** An offset can move a time past the year 9999, which the database does not accept. */
 const END_OF_TIME = new Date("9999-12-31T23:59:59.999Z");
 
-/** Returns null if the text is not such a time. */
+/** Returns null if the text is not such a time. What is less than a millisecond is cut off. */
 export function readTimestamp(text: string): Date | null {
   const [, year, month, day] = TIMESTAMP.exec(text) ?? [];
   // `Date` reads February 30 as March 2.

@@ -74,8 +74,33 @@ function headersOf({ rawHeaders }: Arrival): [string, string][] {
 function bodyLines(body: Buffer): string[] {
   const text = body.toString("utf8");
   try {
-    return JSON.stringify(JSON.parse(text), null, 2).split("\n").map(printable);
+    JSON.parse(text);
+    return indentJson(text).split("\n").map(printable);
   } catch {
     return text.split("\n").map(printable);
   }
+}
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+
+/** Indents a JSON text without parsing it, which would change its numbers and drop members that occur twice. */
+function indentJson(text: string): string {
+  let indented = "";
+  let depth = 0;
+  const line = () => `\n${"  ".repeat(depth)}`;
+  const tokens = text.match(TOKEN) ?? [];
+  for (const [i, token] of tokens.entries()) {
+    const isFirst = tokens[i - 1] === "{" || tokens[i - 1] === "[";
+    if (token === "}" || token === "]") {
+      depth--;
+      indented += isFirst ? token : line() + token;
+      continue;
+    }
+    if (isFirst) indented += line();
+    indented += token;
+    if (token === "{" || token === "[") depth++;
+    else if (token === ",") indented += line();
+    else if (token === ":") indented += " ";
+  }
+  return indented;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Fault } from "../../src/domain/errors.ts";
-import { faultsOfJson as check } from "../../src/domain/json-document.ts";
+import { faultOfNumber, faultsOfJson as check } from "../../src/domain/json-document.ts";
 
 function faultsOfJson(text: string, bounds: Parameters<typeof check>[1]): Fault[] {
   const steps = check(text, bounds);
@@ -27,7 +27,8 @@ const scalar = fc
     fc.constantFrom("true", "false", "null", "0", "-0", "-1.5e-3", "1E2", "9007199254740991"),
     fc.string({ unit: "binary" }).map((text) => JSON.stringify(text)),
     fc.constantFrom('"{[,]}"', '"\\\\"', '"\\""', '"\\\\\\""', '":"'),
-    fc.constantFrom("9007199254740992", "-1e16", "1e999"),
+    fc.constantFrom("9007199254740992", "-1e16", "1e999", "1e-400"),
+    fc.constantFrom("0.1234567890123456789", "123456789012345.123456", "1.000000000000000000"),
     fc.constantFrom('"\\u0000"', '"\\ud800"'),
   )
   .map((text): Written => ({ kind: "scalar", text }));
@@ -65,13 +66,27 @@ function nameText(name: string, i: number): string {
   return `"${first}${JSON.stringify(name.slice(1)).slice(1)}`;
 }
 
+/** Compares two decimal numbers by integers of any size. */
+function isSameNumber(one: string, other: string): boolean {
+  const [a, b] = [partsOf(one), partsOf(other)];
+  const least = Math.min(a.power, b.power);
+  const scaled = ({ digits, power }: typeof a) => digits * 10n ** BigInt(power - least);
+  return scaled(a) === scaled(b);
+}
+
+function partsOf(written: string): { digits: bigint; power: number } {
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:e([-+]?\d+))?$/i.exec(written) ?? [];
+  return { digits: BigInt(sign + whole + fraction), power: Number(exponent) - fraction.length };
+}
+
 /** The places of the faults, found in the intended value instead of its text. */
 function expected(one: Written, at = ""): string[] {
   if (one.kind === "scalar") {
     const read = JSON.parse(one.text) as unknown;
     const isLost =
       typeof read === "number"
-        ? Math.abs(read) > Number.MAX_SAFE_INTEGER
+        ? Math.abs(read) > Number.MAX_SAFE_INTEGER || !isSameNumber(one.text, String(read))
         : typeof read === "string" && (read.includes("\0") || /\p{Cs}/u.test(read));
     return isLost ? [at] : [];
   }
@@ -99,7 +114,7 @@ test("the output of JSON.stringify has no faults, and parses to the same value",
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (any) => {
       const text = JSON.stringify(any);
-      const isHarmless = !/\\u0000|\\ud[89a-f]|__proto__|\d{16}|e\+/i.test(text);
+      const isHarmless = !/\\u0000|\\ud[89a-f]|__proto__|[1-9]\d{15}|e\+/i.test(text);
       if (isHarmless) assert.deepEqual(faultsOfJson(text, BOUNDS), [], text);
     }),
     { numRuns: 2_000 },
@@ -145,3 +160,49 @@ test("a long text is read in steps of 10,000 characters", () => {
   for (const steps = check(text, BOUNDS); !steps.next().done;) yields++;
   assert.equal(yields, 5);
 });
+
+test("a number is accepted if and only if what JavaScript writes of it is the same decimal number", () => {
+  for (const [written, isKept] of NUMBERS) {
+    assert.equal(faultOfNumber(written) === null, isKept, written);
+  }
+  const digits = fc.stringMatching(/^(0|[1-9]\d{0,17})$/);
+  const numbers = fc.tuple(
+    fc.constantFrom("", "-"),
+    digits,
+    fc.oneof(fc.constant(""), fc.stringMatching(/^\.\d{1,22}$/)),
+    fc.oneof(fc.constant(""), fc.stringMatching(/^[eE][-+]?\d{1,3}$/)),
+  );
+  fc.assert(
+    fc.property(numbers, (parts) => {
+      const written = parts.join("");
+      const read = JSON.parse(written) as number;
+      const isKept =
+        Math.abs(read) <= Number.MAX_SAFE_INTEGER && isSameNumber(written, JSON.stringify(read));
+      assert.equal(faultOfNumber(written) === null, isKept, written);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+const NUMBERS: [written: string, isKept: boolean][] = [
+  ["-0", true],
+  ["-0.0e5", true],
+  ["1.10", true],
+  ["1E2", true],
+  ["0.1", true],
+  ["5e-324", true],
+  ["2.2250738585072014e-308", true],
+  ["9007199254740991", true],
+  ["9007199254740991.0", true],
+  ["0.10000000000000000000000000", true],
+  [`0.${"0".repeat(400)}1e401`, true],
+  ["0e999999999999", true],
+  ["9007199254740993", false],
+  ["4503599627370497.25", false],
+  ["123456789012345.123456", false],
+  ["0.1234567890123456789", false],
+  ["0.1000000000000000055511151231257827", false],
+  ["1e-400", false],
+  ["4e-324", false],
+  ["1e400", false],
+];

@@ -74,6 +74,18 @@ test("a forwarded delivery shows the program's status, or why there is none", ()
   assert.match(failed, /→ 502, because http:.*\/hooks did not answer: ECONNREFUSED$/m);
 });
 
+test("a body is indented without a change of its numbers and members", () => {
+  const body = Buffer.from('{"n":[123456789012345.123456,1e-400,{}],"n": "a\\"{",\n"o":{"b":[]}}');
+  const lines = arrivalText(anArrival({ body }), plain).split("\n").slice(-13);
+  assert.deepEqual(
+    lines.map((line) => line.slice(3)),
+    [
+      ...["{", '  "n": [', "    123456789012345.123456,", "    1e-400,", "    {}", "  ],"],
+      ...['  "n": "a\\"{",', '  "o": {', '    "b": []', "  }", "}", "", ""],
+    ],
+  );
+});
+
 test("an empty body and one that is not JSON are shown unchanged", () => {
   assert.match(arrivalText(anArrival({ body: Buffer.from("") }), plain), /1795222800123\n\n\n$/);
   assert.match(arrivalText(anArrival({ body: Buffer.from("a=b") }), plain), /\n {3}a=b\n$/);

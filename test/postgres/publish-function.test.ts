@@ -177,6 +177,14 @@ test("an invalid event is refused with an explanation", async () => {
   await refused(`'${slug}', 'order.created', ${text(262_145)}`, /^data must be at most 256 KiB/);
   const deep = (depth: number) => `'${JSON.stringify({ a: nested(depth) })}'`;
   await refused(`'${slug}', 'order.created', ${deep(100)}`, /^data must not nest/);
+  for (const number of [
+    ...["9007199254740993", "-9007199254740992", "123456789012345.123456", "0.1234567890123456789"],
+    ...["1e-400", "4e-324", "1e400", "4503599627370497.25"],
+  ]) {
+    for (const data of [`{"n": ${number}}`, `{"a": [[1, {"n": ${number}}]]}`]) {
+      await refused(`'${slug}', 'order.created', '${data}'`, /^data must hold only numbers/);
+    }
+  }
   for (const key of ["''", "'a b'", "'ü'", "repeat('k', 256)", "E'a\\n'"]) {
     await refused(`'${slug}', 'order.created', '{}', ${key}`, /^dedupe_key must be/);
   }
@@ -189,10 +197,13 @@ test("an invalid event is refused with an explanation", async () => {
     await refused(`'${slug}', 'order.created', '{}', null, ${at}`, /^occurred_at must be/);
   }
   assert.deepEqual(await counts(), [0, 0]);
-  for (const data of [text(262_144), deep(99)]) {
+  const kept =
+    '{"n": [9007199254740991, -0, 1.10, 1E2, 0.1, 2.2250738585072014e-308, 5e-324, 0.30000000000000004],' +
+    ' "text": "12345678901234567890", "12345678901234567890": 1}';
+  for (const data of [text(262_144), deep(99), `'${kept}'`]) {
     await publisher.unsafe(`select partner_api_publish('${slug}', 'order.created', ${data})`);
   }
-  assert.deepEqual(await counts(), [2, 2]);
+  assert.deepEqual(await counts(), [3, 3]);
 });
 
 test("the publishing role can only publish, and the service's role cannot call the function", async () => {

@@ -50,7 +50,7 @@ class Publisher:
         """Publishes 1 to 1,000 events, all or nothing."""
         # Made once: every attempt repeats these keys, so that no event is published twice.
         keyed = [{"dedupe_key": str(uuid.uuid4()), **event} for event in events]
-        items: list[Published] = self._send(json.dumps({"events": keyed}).encode())["items"]
+        items: list[Published] = self._send(json.dumps({"events": keyed}, allow_nan=False).encode())["items"]
         return items
 
     def _send(self, body: bytes) -> Any:

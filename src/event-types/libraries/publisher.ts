@@ -78,7 +78,7 @@ export class Publisher {
       ...event,
       dedupe_key: event.dedupe_key ?? crypto.randomUUID(),
     }));
-    const body = JSON.stringify({ events: keyed });
+    const body = JSON.stringify({ events: keyed }, requireFinite);
     const { items } = (await this.#send(body)) as { items: Published[] };
     return items;
   }
@@ -110,6 +110,12 @@ export class Publisher {
       return { status: 0, detail: error, retryAfterMs: 0 };
     }
   }
+}
+
+/** JSON.stringify would write null. */
+function requireFinite(name: string, value: unknown): unknown {
+  if (typeof value !== "number" || Number.isFinite(value)) return value;
+  throw new TypeError(`${name} is ${value}, which JSON cannot express`);
 }
 
 /** An incomplete success counts as no answer. The status of a refusal counts with any body, also an incomplete one. */
