@@ -114,14 +114,15 @@ const context: CommandContext = {
     return doctor(await configure(), { write, isTerminal });
   },
   async checkEventTypes(folder, older) {
-    const checked = folder ?? loadConfig(process.env).eventTypes;
+    const { eventTypes, eventTypesAnnotations: annotations } = loadConfig(process.env);
+    const checked = folder ?? eventTypes;
     if (checked === null) throw new Error("specify a folder: --check <folder>, or EVENT_TYPES");
-    return { types: await checkEventTypes(checked, older) };
+    return { types: await checkEventTypes(checked, older, annotations) };
   },
   async generateLibrary(language) {
-    const { eventTypes } = loadConfig(process.env);
+    const { eventTypes, eventTypesAnnotations: annotations } = loadConfig(process.env);
     if (eventTypes === null) throw new Error("EVENT_TYPES must name the folder of the event types");
-    return generateLibrary(eventTypes, language);
+    return generateLibrary(eventTypes, language, annotations);
   },
   // Loaded on demand, because the library for its receivers' certificates would cost the service 8 MB.
   async demo() {

@@ -10,6 +10,7 @@ import {
   host,
   integer,
   isWildcard,
+  keyword,
   nameServer,
   oneOf,
   path,
@@ -81,6 +82,8 @@ export interface Config extends Shard {
 
   /** The folder of the platform's event types. Null: there are none. */
   readonly eventTypes: string | null;
+  /** Keywords and formats of their schemas that say nothing of which data is valid. */
+  readonly eventTypesAnnotations: string[];
   /** The slug of the organization that can subscribe to notices. Null: none can. */
   readonly platformOrganization: string | null;
 
@@ -186,6 +189,7 @@ function read(env: Environment): Settings {
     dnsServers: env.list("DNS_SERVERS", nameServer, 16),
 
     eventTypes: env.value("EVENT_TYPES", path, null),
+    eventTypesAnnotations: env.list("EVENT_TYPES_ANNOTATIONS", keyword, 100) ?? [],
     platformOrganization: env.value("PLATFORM_ORGANIZATION", slug, null),
 
     retentionMs: env.value("RETENTION", duration("1ms", "3650d"), RETENTION_MS),

@@ -135,6 +135,11 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
     ["DNS_SERVERS", "9.9.9.9,127.0.0.1:5353", { dnsServers: ["9.9.9.9:53", "127.0.0.1:5353"] }],
     ["DNS_SERVERS", "[2620:fe::fe],[::1]:5353", { dnsServers: ["[2620:fe::fe]:53", "[::1]:5353"] }],
     ["EVENT_TYPES", "./event-types", { eventTypes: "./event-types" }],
+    [
+      "EVENT_TYPES_ANNOTATIONS",
+      "tsType, tsEnumNames",
+      { eventTypesAnnotations: ["tsType", "tsEnumNames"] },
+    ],
     ["RETENTION", "90d", { retentionMs: 90 * DAY_MS }],
     ["RETENTION", "2s", { retentionMs: 2_000 }],
     ["EXPORT_COMMAND", "export", { exportCommand: { program: "export", args: [], env: {} } }],
@@ -206,6 +211,7 @@ const BAD: [name: string, values: string[], mustBe: RegExp][] = [
   ["MAX_SUBSCRIPTIONS", ["0", "10001"], /an integer from 1 to 10000/],
   ["EGRESS_ALLOW", ["10.0.0.0", "127.0.0.0/8,nonsense"], /entry \d must be a block of addresses/],
   ["EGRESS_DENY", ["10.0.0.0/33"], /entry 1 must be a block of addresses/],
+  ["EVENT_TYPES_ANNOTATIONS", ["a b", "a,,b", "a/b"], /names of keywords/],
   ["DNS_SERVERS", ["::1", "9.9.9.9:0", "9.9.9.9:65536", "dns.example:53", "[9.9.9.9]:53"], /an IP/],
   ["RETENTION", ["forever", "0ms", "3651d"], /a duration .* from 1ms to 3650d/],
   [

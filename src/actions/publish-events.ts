@@ -1,11 +1,13 @@
 import { type Fault, requireNoFaults } from "../domain/errors.ts";
 import {
   batchFaults,
+  type Doubt,
   eventsIn,
   type EventRequest,
   type Judging,
   organizationOf,
   readEvent,
+  within,
 } from "../domain/event-request.ts";
 import { type OrganizationId, publicId } from "../domain/ids.ts";
 import { inSteps } from "../lib/in-steps.ts";
@@ -47,11 +49,13 @@ export async function publishEvents(
   const faults = [...documentFaults, ...(isBatch ? batchFaults(body) : [])];
   if (isBatch && faults.length > documentFaults.length) requireNone(faults);
 
+  const doubts: Doubt[] = [];
   const judging = {
     ...{ types: deps.eventTypes, retentionMs: deps.retentionMs },
-    ...{ now: deps.clock(), documentFaults },
+    ...{ now: deps.clock(), documentFaults, doubts },
   };
   const read = await inSteps(readEvents(events, judging, faults));
+  await settle(doubts, faults);
   const organizations = await findOrganizations(deps, events, faults);
   requireNone(faults);
 
@@ -86,6 +90,13 @@ function* readEvents(
     yield;
   }
   return read;
+}
+
+async function settle(doubts: readonly Doubt[], faults: Fault[]): Promise<void> {
+  for (const doubt of doubts) {
+    if (faults.length >= EVENT_FAULTS_MAX) return;
+    for (const fault of await doubt.faults()) faults.push(within(doubt.pointer, fault));
+  }
 }
 
 /** Returns the ids by name. Adds a fault for each event whose organization does not exist. */

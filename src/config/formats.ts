@@ -155,3 +155,9 @@ export const slug: Format<string> = {
   mustBe: `a slug (${SLUG_RULE})`,
   quotable: true,
 };
+
+/** A keyword of JSON Schema. */
+export const keyword: Format<string> = {
+  parse: (text) => (/^[$\w.-]{1,100}$/.test(text) ? text : null),
+  mustBe: "names of keywords, with commas between them",
+};

@@ -32,6 +32,15 @@ export interface Judging {
   retentionMs: number;
   /** Faults of the JSON text. Data that has one is not checked further. */
   documentFaults: readonly Fault[];
+  /** Gets the data that another thread has to check. */
+  doubts: Doubt[];
+}
+
+/** Data whose faults, if any, are not known yet. */
+export interface Doubt {
+  /** The data's place in the request. */
+  pointer: string;
+  faults(): Promise<Fault[]>;
 }
 
 type Members = Record<string, unknown>;
@@ -118,7 +127,7 @@ function readData(
   given: Members,
   type: string | null,
   pointer: string,
-  { types, documentFaults }: Judging,
+  { types, documentFaults, doubts }: Judging,
   faults: Fault[],
 ): string | null {
   const data = own(given, "data");
@@ -135,9 +144,18 @@ function readData(
     faults.push({ pointer, detail: `must be at most ${DATA_BYTES_MAX / 1024} KiB as JSON` });
     return null;
   }
-  const refused = type === null ? undefined : types.find(type)?.faultsOf(data);
-  for (const fault of refused ?? []) faults.push({ ...fault, pointer: pointer + fault.pointer });
+  const { check, faultsOf } = (type === null ? undefined : types.find(type)) ?? {};
+  if (!check) {
+    for (const fault of faultsOf?.(data) ?? []) faults.push(within(pointer, fault));
+  } else if (check.accepts(data, text.length) !== true) {
+    doubts.push({ pointer, faults: () => check.faultsApart(text) });
+  }
   return text;
+}
+
+/** Returns a fault of data as one of the request. */
+export function within(pointer: string, fault: Fault): Fault {
+  return { ...fault, pointer: pointer + fault.pointer };
 }
 
 function readOccurredAt(

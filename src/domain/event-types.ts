@@ -13,6 +13,16 @@ export interface EventType {
   readonly example: object;
   /** The faults that the schema finds in `data`. Pointers are relative to `data`, so "" is `data` itself. */
   readonly faultsOf: (data: unknown) => Fault[];
+  /** The same in little time of this thread. Absent if `faultsOf` takes little time. */
+  readonly check?: DataCheck;
+}
+
+/** Checks data that may be large against a schema that somebody else wrote. */
+export interface DataCheck {
+  /** Whether the schema accepts the data. Null if this may take longer than a few milliseconds. `length` is that of its JSON. */
+  accepts(data: unknown, length: number): boolean | null;
+  /** Finds the faults in a thread of its own. `text` is the data as JSON. */
+  faultsApart(text: string): Promise<Fault[]>;
 }
 
 /** The event types that this process knows: the service's own, then the platform's in order of name. */

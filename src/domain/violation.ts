@@ -14,15 +14,15 @@ const LISTED_MAX = 100;
 /** Returns at most `max` faults. Leaves out that no alternative fits if the alternatives have faults of their own. */
 export function toFaults(violations: readonly Violation[], max: number): Fault[] {
   const telling = violations.filter(({ keyword }) => !OF_ALTERNATIVES.includes(keyword));
-  const told = violations.filter(
-    (violation) =>
-      !OF_ALTERNATIVES.includes(violation.keyword) ||
-      !telling.some(({ instancePath }) => instancePath.startsWith(violation.instancePath)),
-  );
-  return told.slice(0, max).map((violation) => ({
-    pointer: pointerOf(violation),
-    detail: ruleOf(violation),
-  }));
+  const faults: Fault[] = [];
+  for (const violation of violations) {
+    if (faults.length === max) break;
+    const isTold =
+      OF_ALTERNATIVES.includes(violation.keyword) &&
+      telling.some(({ instancePath }) => instancePath.startsWith(violation.instancePath));
+    if (!isTold) faults.push({ pointer: pointerOf(violation), detail: ruleOf(violation) });
+  }
+  return faults;
 }
 
 const OF_ALTERNATIVES = ["anyOf", "oneOf", "if"];

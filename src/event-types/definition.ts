@@ -1,5 +1,7 @@
 import type { EventType } from "../domain/event-types.ts";
+import { faultsOfJson } from "../domain/json-document.ts";
 import { isObject } from "../lib/is-object.ts";
+import { isAnnotation, toDraft2020 } from "./dialect.ts";
 
 /** The content of a type's file. Its schema is not compiled yet. */
 export interface Definition extends Pick<
@@ -16,13 +18,22 @@ export interface FileFault {
 }
 
 const SUMMARY_LENGTH_MAX = 200;
+/** The levels of a file that is read. */
+const DEPTH_MAX = 500;
+const FAULTS_MAX = 20;
+/** How the fault of a number begins. */
+const NUMBER = "must be a number";
 const MEMBERS = ["summary", "description", "schema", "example"];
 
 /**
  * Reads the text of a type's file and adds each fault to `faults`. A type with a schema is returned in any case, so that the
  * faults of the schema are found, too.
  */
-export function readDefinition(name: string, text: string, faults: string[]): Definition | null {
+export function readDefinition(
+  name: string,
+  text: string,
+  { annotations, faults }: { annotations: readonly string[]; faults: string[] },
+): Definition | null {
   const file = parse(text, faults);
   if (file === null) return null;
 
@@ -39,18 +50,38 @@ export function readDefinition(name: string, text: string, faults: string[]): De
   if (!isObject(schema)) faults.push("schema must be an object");
   if (!isObject(example)) faults.push("example must be an object");
 
-  return isObject(schema) ? { ...(file as Omit<Definition, "name">), name } : null;
+  if (!isObject(schema)) return null;
+  const translated = toDraft2020(schema, {
+    isAnnotation: (keyword) => isAnnotation(keyword, annotations),
+    tell: (pointer, detail) => faults.push(`schema${pointer} ${detail}`),
+  });
+  return { ...(file as Omit<Definition, "name">), name, schema: translated };
 }
 
 function parse(text: string, faults: string[]): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
+    faults.push(...lostOf(text));
     if (isObject(value)) return value;
     faults.push("must be a JSON object");
   } catch (error) {
     faults.push(`is not valid JSON: ${(error as Error).message}`);
   }
   return null;
+}
+
+/** What reading the file would lose. Bounds of a schema may be larger than any number of an event. */
+function lostOf(text: string): string[] {
+  const steps = faultsOfJson(text, { depthMax: DEPTH_MAX, faultsMax: FAULTS_MAX });
+  for (;;) {
+    const { done, value: found } = steps.next();
+    if (!done) continue;
+    return found
+      .filter(
+        ({ pointer, detail }) => !pointer.startsWith("/schema/") || !detail.startsWith(NUMBER),
+      )
+      .map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
+  }
 }
 
 function isSummary(value: unknown): boolean {

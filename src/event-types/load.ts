@@ -13,23 +13,29 @@ export interface Loaded {
   faults: FileFault[];
 }
 
-export async function loadFolder(folder: string): Promise<Loaded> {
+/** `annotations` are keywords and formats of the schemas that say nothing of which data is valid. */
+export async function loadFolder(
+  folder: string,
+  annotations: readonly string[] = [],
+): Promise<Loaded> {
   const faults: FileFault[] = [];
   const definitions: Definition[] = [];
   for (const { name, text } of await readFolder(folder, faults)) {
     const found: string[] = [];
-    const definition = readDefinition(name, text, found);
+    const definition = readDefinition(name, text, { annotations, faults: found });
     faults.push(...found.map((detail) => ({ file: `${name}.json`, detail })));
     if (definition) definitions.push(definition);
   }
-  const types = await compileTypes(definitions, faults);
-  for (const type of types) faults.push(...faultsOfExample(type));
+  const types = await compileTypes(definitions, faults, annotations);
+  for (const type of types) faults.push(...(await faultsOfExample(type)));
   return { types, definitions, faults: inOrder(faults) };
 }
 
-function faultsOfExample({ name, example, faultsOf }: EventType): FileFault[] {
+async function faultsOfExample({ name, example, check }: EventType): Promise<FileFault[]> {
   if (!isObject(example)) return []; // Its fault is in the list already.
-  return faultsOf(example).map(({ pointer, detail }) => ({
+  const text = JSON.stringify(example);
+  if (!check || check.accepts(example, text.length) === true) return [];
+  return (await check.faultsApart(text)).map(({ pointer, detail }) => ({
     file: `${name}.json`,
     detail: `example${pointer} ${detail}`,
   }));
@@ -40,8 +46,11 @@ function inOrder(faults: FileFault[]): FileFault[] {
 }
 
 /** The types of the folder. Throws one error that names every fault of every file. */
-export async function loadEventTypes(folder: string): Promise<EventType[]> {
-  const { types, faults } = await loadFolder(folder);
+export async function loadEventTypes(
+  folder: string,
+  annotations: readonly string[] = [],
+): Promise<EventType[]> {
+  const { types, faults } = await loadFolder(folder, annotations);
   if (faults.length > 0) throw new Error(describeFaults(`EVENT_TYPES ${folder}`, faults));
   return types;
 }

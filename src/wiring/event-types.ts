@@ -12,8 +12,9 @@ const ANNOUNCE_MS = 60_000;
 /** Returns the service's own types and those of the configured folder. Throws one error that names all its faults. */
 export async function openEventTypes({
   eventTypes: folder,
-}: Pick<Config, "eventTypes">): Promise<EventTypes> {
-  return createEventTypes(folder === null ? [] : await loadEventTypes(folder));
+  eventTypesAnnotations: annotations,
+}: Pick<Config, "eventTypes" | "eventTypesAnnotations">): Promise<EventTypes> {
+  return createEventTypes(folder === null ? [] : await loadEventTypes(folder, annotations));
 }
 
 /** Announces this process's types at intervals. Warns of types that only subscriptions know. */

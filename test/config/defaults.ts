@@ -35,6 +35,7 @@ export const defaults: Config = {
   egressCaFile: null,
   dnsServers: null,
   eventTypes: null,
+  eventTypesAnnotations: [],
   platformOrganization: null,
   retentionMs: 30 * DAY_MS,
   exportCommand: null,

@@ -52,7 +52,7 @@ test("a link that leads out of the folder is not read, and one within the folder
 test("one message names every fault of every file", async (t) => {
   const folder = await aFolder(t, {
     "Order.json": "{no",
-    "vc.mine.json": typeFile({ $schema: "http://json-schema.org/draft-07/schema#" }),
+    "vc.mine.json": typeFile({ $schema: "http://json-schema.org/draft-04/schema#" }),
     "a.b.json": "[]",
     "b.c.json": { summary: "", extra: 1, schema: { type: "objekt" }, example: [] },
     "c.d.json": typeFile({ type: "object", propertis: {}, requird: [] }),

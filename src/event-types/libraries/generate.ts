@@ -13,8 +13,12 @@ const MARKED = /^(\/\/|#) begin types$[^]*?^(\/\/|#) end types$/m;
 const FILES = { ts: "publisher.ts", py: "publisher.py", go: "publisher.go" };
 
 /** Returns the source of a library that publishes the types of the folder. Throws one error that names every fault of the folder. */
-export async function generateLibrary(folder: string, language: LibraryLanguage): Promise<string> {
-  const { definitions, faults } = await loadFolder(folder);
+export async function generateLibrary(
+  folder: string,
+  language: LibraryLanguage,
+  annotations: readonly string[] = [],
+): Promise<string> {
+  const { definitions, faults } = await loadFolder(folder, annotations);
   if (faults.length > 0) throw new Error(describeFaults(folder, faults));
   const events = definitions.map((definition) => ({
     name: definition.name,
