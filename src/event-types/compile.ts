@@ -134,12 +134,12 @@ async function validators(
   annotations: readonly string[],
   definitions: readonly Definition[],
 ): Promise<Create> {
-  const { Ajv2020 } = await import("ajv/dist/2020.js");
+  const { default: module } = await import("ajv/dist/2020.js"); // A bundle has no other name for it.
   const { default: formats } = await import("ajv-formats");
   // Costs time for each member, and matters only for a member that every object of JavaScript has.
   const ownProperties = INHERITED.test(JSON.stringify(definitions));
   return (options) => {
-    const ajv = new Ajv2020({
+    const ajv = new module.Ajv2020({
       strict: false, // Mistakes are found beside, so that all are named.
       inlineRefs: false,
       validateSchema: false,

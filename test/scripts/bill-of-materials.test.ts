@@ -16,7 +16,7 @@ const { billOfMaterials } = (await import(script.href)) as {
 
 /** Our own packages, and the tools of the site. The service does not install them. */
 const OTHERS =
-  /^node_modules\/(@partner-api\/|@esbuild\/|(esbuild|highlight\.js|minisearch|preact|stemmer|uplot)$)/;
+  /^node_modules\/(@partner-api\/|@esbuild\/|(esbuild|highlight\.js|minisearch|preact|stemmer|uplot|standardwebhooks|fast-sha256|@stablelib\/base64)$)/;
 
 /** The packages of package-lock.json that run in production, as name@version. */
 async function runTimePackages(): Promise<string[]> {
