@@ -4,7 +4,8 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import type { TestContext } from "node:test";
 
-export const ENTRY = new URL("../../src/cli.js", import.meta.url).href;
+/** The program as a checkout runs it. */
+export const ENTRY = new URL("../../program/cli.js", import.meta.url).href;
 export const ADMIN_TOKEN = "operator-token-for-the-tests-0123456789";
 
 export interface Program {
