@@ -220,6 +220,9 @@ function hasCode(code: string): (error: unknown) => boolean {
 /** Returns true if the statement names a table that does not exist. */
 export const hasNoTable = hasCode("42P01");
 
+/** Returns true if the statement names a column that does not exist. */
+export const hasNoColumn = hasCode("42703");
+
 /** Returns true if a lock was not free in time. */
 export const isInUse = hasCode("55P03");
 

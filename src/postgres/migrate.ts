@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Database, isInUse, type Queryable } from "./database.ts";
+import { type Database, hasNoColumn, isInUse, type Queryable } from "./database.ts";
 
 const FOLDER = new URL("../../../src/postgres/migrations/", import.meta.url);
 
@@ -92,9 +92,18 @@ async function apply(
 async function listAppliedVersions(db: Queryable): Promise<Set<number>> {
   const [table] = await db`select to_regclass('schema_migrations') as name`;
   if (table?.["name"] === null) return new Set();
-  const rows = await db<{ version: number }[]>`select version from schema_migrations`;
-  return new Set(rows.map((row) => row.version));
+  try {
+    const rows = await db<Migration[]>`select version, name from schema_migrations`;
+    return new Set(rows.map((row) => row.version));
+  } catch (error) {
+    throw hasNoColumn(error) ? new Error(OTHERS, { cause: error }) : error;
+  }
 }
+
+/** Many tools call their table so. */
+const OTHERS =
+  "the table schema_migrations is another application's: " +
+  "create a schema for the service, and add its search_path to the URL";
 
 /** Stores the retention for the owner's functions. Only a role that owns the schema may call it. */
 export async function writeRetention(db: Queryable, retentionMs: number): Promise<void> {

@@ -72,7 +72,18 @@ export async function grantService(db: Database, role: string): Promise<void> {
       await tx`grant ${tx.unsafe(rights)} on ${tx(table)} to ${name}`;
     }
     await tx`grant execute on function ${tx.unsafe(FUNCTIONS.join(", "))} to ${name}`;
+    await requireUsage(tx, schema, role);
   });
+}
+
+/** Who does not own the schema grants nothing, and the server only warns of that. */
+async function requireUsage(tx: Queryable, schema: string, role: string): Promise<void> {
+  const [{ may }] = await tx<[{ may: boolean }]>`
+    select has_schema_privilege(${role}::name, ${schema}, 'usage') as may`;
+  if (may) return;
+  throw new Error(
+    `${role} may not use the schema ${schema}: as the schema's owner, run \`grant usage on schema ${schema} to ${role}\``,
+  );
 }
 
 /** Returns the rights that this role lacks, as in a GRANT. */
@@ -112,4 +123,27 @@ export async function findExcess(db: Queryable, role: string): Promise<"owner" |
                 when has_schema_privilege(${role}::name, relnamespace, 'create') then 'create' end as excess
       from pg_class where oid = 'settings'::regclass`;
   return row.excess;
+}
+
+/**
+ * Throws if a schema that comes before ours in this session has a table or a function of the same name. We would read and write the
+ * other one.
+ */
+export async function requireSight(db: Queryable): Promise<void> {
+  const names = arrayText([...Object.keys(RIGHTS), ...FUNCTIONS]);
+  const [row] = await db<[{ schema: string | null; hidden: string | null }]>`
+    with ours as (
+      select relnamespace as schema from pg_class where oid = to_regclass('schema_migrations')),
+    hidden as (
+      select relname as name from ours join pg_class c on relnamespace = schema
+       where relname = any(${names}::text::text[]) and not pg_table_is_visible(c.oid)
+       union
+      select proname from ours join pg_proc p on pronamespace = schema
+       where proname = any(${names}::text::text[]) and not pg_function_is_visible(p.oid))
+    select (select nspname from ours join pg_namespace n on n.oid = schema) as schema,
+           (select string_agg(name, ', ' order by name) from hidden) as hidden`;
+  if (row.hidden === null) return;
+  throw new Error(
+    `another schema of search_path hides ${row.hidden} of the schema ${row.schema}: add search_path=${row.schema} to the URL`,
+  );
 }

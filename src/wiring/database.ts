@@ -13,7 +13,7 @@ import { findMarks } from "../postgres/moves/marks.ts";
 import { requireSessions } from "../postgres/pooler.ts";
 import { requireSettings } from "../postgres/server.ts";
 import { grantPublisher } from "../postgres/publisher-role.ts";
-import { findExcess, grantService } from "../postgres/service-rights.ts";
+import { findExcess, grantService, requireSight } from "../postgres/service-rights.ts";
 import { findShard, writeShard } from "../postgres/shard-name.ts";
 import { homeFolder, startEmbedded } from "./built-in-postgres.ts";
 import { explainDatabaseFault } from "./database-fault.ts";
@@ -73,6 +73,7 @@ export async function openDatabase(
     db = connect(url, { max, name: "partner-api", patienceMs, idleInTransactionMs });
     // An unreachable database is an error of the start.
     await requireSettings(db, variable).catch(explain(variable));
+    await requireSight(db);
     if (config.migrationDatabaseUrl) await requireSchema(db);
     await requireShard(db, config);
     return { db, url, close };
@@ -160,6 +161,7 @@ export async function updateSchema(
     silenceMs: MIGRATION_MS,
   });
   try {
+    await requireSight(owner.within(LOOK_MS));
     await requireInForce(owner.within(LOOK_MS), config).catch(orExplain(NO_RIGHTS));
     const pending = await findPendingMigrations(owner.within(LOOK_MS)).catch(orExplain(NO_RIGHTS));
     if (pending.length > 0) {

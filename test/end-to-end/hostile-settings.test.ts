@@ -21,9 +21,13 @@ async function aHostileRig(t: TestContext, further: Record<string, string> = {})
 
 /** A session of another program, with the database's settings, except that it may be slow. */
 async function aStranger(url: string): Promise<pg.Client> {
-  const patience = "-c idle_session_timeout=0 -c idle_in_transaction_session_timeout=0";
-  const stranger = new pg.Client({ connectionString: url, options: patience });
+  const options = "-c idle_session_timeout=0 -c statement_timeout=0 -c lock_timeout=0";
+  const stranger = new pg.Client({ connectionString: url, options });
   await stranger.connect();
+  await stranger.query(`
+    select set_config(name, '0', false)
+      from unnest(array['idle_in_transaction_session_timeout', 'transaction_timeout']) as name
+     where current_setting(name, true) is not null`);
   return stranger;
 }
 
@@ -169,6 +173,9 @@ const AT_LOGIN = `
     begin perform set_config('datestyle', 'German', false); end $$;
   create event trigger at_login on login execute function at_login()`;
 
+const OTHERS = `
+  create schema other; grant usage on schema other to public; alter database "%" set search_path = other, public`;
+
 for (const [what, statement, words, since] of [
   [
     "foreign keys are off",
@@ -188,14 +195,26 @@ for (const [what, statement, words, since] of [
     /DATABASE_URL: .* did not get the settings .* \(datestyle\): .*login trigger/,
     17,
   ],
+  [
+    "another application's table comes first",
+    `${OTHERS}; create table other.settings (x int)`,
+    /hides settings of the schema public: add search_path=public to the URL/,
+    15,
+  ],
+  [
+    "another application keeps its own migrations there",
+    `${OTHERS}; create table other.schema_migrations (version bigint, dirty boolean);
+     grant select on other.schema_migrations to public`,
+    /schema_migrations is another application's: create a schema for the service/,
+    15,
+  ],
 ] as const) {
   test(`the start names what nobody but an administrator can change: ${what}`, ONE, async (t) => {
     const db = await createDatabase({ max: 1 });
     const owner = ownerOf(db);
     if (Number.parseInt((await findServer(owner)).version) < since) return;
     await owner.unsafe(statement.replace("%", db.options.database));
-    const { DATABASE_URL = "" } = environmentOf(db);
-    const starting = startProgram(t, { ...(await aRig(t)), DATABASE_URL });
+    const starting = startProgram(t, { ...(await aRig(t)), ...environmentOf(db) });
     await assert.rejects(starting, words);
   });
 }
