@@ -76,3 +76,11 @@ async function requireSurroundings(db: Database, variable: string): Promise<void
         "or tables would belong there. Remove pg_catalog from it",
     );
 }
+
+/** Returns true if the database ends idle sessions, which a pooler in transaction mode keeps for us. */
+export async function endsPooledSessions(db: Database): Promise<boolean> {
+  if (db.options.poolMode !== "transaction") return false;
+  const rows = await db`
+    select from pg_settings where name = 'idle_session_timeout' and reset_val <> '0'`;
+  return rows.length > 0;
+}

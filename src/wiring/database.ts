@@ -11,7 +11,7 @@ import {
 } from "../postgres/migrate.ts";
 import { findMarks } from "../postgres/moves/marks.ts";
 import { requireSessions } from "../postgres/pooler.ts";
-import { requireSettings } from "../postgres/server.ts";
+import { endsPooledSessions, requireSettings } from "../postgres/server.ts";
 import { grantPublisher } from "../postgres/publisher-role.ts";
 import { findExcess, grantService, requireSight } from "../postgres/service-rights.ts";
 import { findShard, writeShard } from "../postgres/shard-name.ts";
@@ -73,6 +73,7 @@ export async function openDatabase(
     db = connect(url, { max, name: "partner-api", patienceMs, idleInTransactionMs });
     // An unreachable database is an error of the start.
     await requireSettings(db, variable).catch(explain(variable));
+    if (await endsPooledSessions(db)) say(POOLED);
     await requireSight(db);
     if (config.migrationDatabaseUrl) await requireSchema(db);
     await requireShard(db, config);
@@ -82,6 +83,9 @@ export async function openDatabase(
     throw error;
   }
 }
+
+const POOLED =
+  "idle_session_timeout ends connections that the pooler keeps, so requests may get 503: set it to 0 for the role";
 
 function explain(variable: string): (error: unknown) => never {
   return (error) => {

@@ -55,7 +55,9 @@ function wayOf(url: string): string {
   const pool = connect(url, { max: 1, name: "test" });
   const { addresses, user, password, database } = pool.options;
   const { host = "127.0.0.1", port = 5432 } = addresses[0] ?? {};
-  return Object.entries({ host, port, user, password, dbname: database })
+  // A hostile database would end the pooler's idle connections, which no transaction of ours can prevent.
+  const connect_query = "set idle_session_timeout = 0";
+  return Object.entries({ host, port, user, password, dbname: database, connect_query })
     .flatMap(([name, value]) => (value === "" ? [] : [`${name}='${value}'`]))
     .join(" ");
 }
