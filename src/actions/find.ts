@@ -43,7 +43,7 @@ export type FoundKind = (typeof FOUND_KINDS)[number];
 
 /** The limits of a search: of its results, and of the length of its text. */
 export const FOUND_MAX = 20;
-const TEXT_MAX = 300;
+export const TEXT_MAX = 300;
 
 /** The longest time from the beginning of an attempt to the recording of its success. */
 const ATTEMPT_SPAN_MS = 60_000;
@@ -62,7 +62,7 @@ export async function find(
   // No name holds a control character, and PostgreSQL refuses NUL.
   if (/\p{Cc}/u.test(sought)) return { items: [] };
   const name = sought.toLowerCase();
-  const host = hostIn(name) || name;
+  const host = hostIn(name);
   const { values, away } = await everywhere(shards, async (deps) => {
     const byId = await findById(deps, idIn(sought) ?? keyIn(sought) ?? sought);
     if (byId) return [byId];

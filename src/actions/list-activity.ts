@@ -8,14 +8,14 @@ import {
 } from "../domain/activity.ts";
 import { after } from "../domain/clock.ts";
 import { type Fault, requireNoFaults, noSuch } from "../domain/errors.ts";
-import { parseId, type SubscriptionId } from "../domain/ids.ts";
+import type { SubscriptionId } from "../domain/ids.ts";
 import { listActivity } from "../postgres/activity.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { findStanding } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { everywhere, findAnywhere, lacking } from "./everywhere.ts";
 import { getOrganization } from "./organizations.ts";
-import { readChoice, readTime, refuseEmpty } from "./queries.ts";
+import { readChoice, readId, readTime, refuseEmpty } from "./queries.ts";
 import type { Shards } from "./shards.ts";
 import { type ActivityView, viewActivity } from "./views/activity.ts";
 
@@ -95,7 +95,7 @@ async function requireSubscription(
   { db }: Pick<Dependencies, "db">,
   name: string,
 ): Promise<SubscriptionId> {
-  const id = parseId("wh", name);
+  const id = readId("wh", name);
   if (id === null || !(await findStanding(db, id))) throw noSuch("subscription");
   return id;
 }

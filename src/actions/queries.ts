@@ -1,7 +1,7 @@
 import { DELIVERY_STATES } from "../domain/delivery.ts";
 import type { Fault } from "../domain/errors.ts";
 import { idIn, parseId, type SubscriptionId } from "../domain/ids.ts";
-import { hostIn } from "../domain/destination-url.ts";
+import { HOST_TEXT, hostIn } from "../domain/destination-url.ts";
 import { FAILURE_REASONS } from "../domain/outcome.ts";
 import { readTimestamp, TIMESTAMP_RULE } from "../domain/timestamp.ts";
 import { listed } from "../domain/violation.ts";
@@ -28,7 +28,8 @@ export interface DeliveryQuery {
   until?: QueryText;
 }
 
-const REASON = new RegExp(`^(?:http_\\d{3}|${FAILURE_REASONS.join("|")})$`);
+/** A reason of a failed attempt. */
+export const REASON = new RegExp(`^(?:http_[0-9]{3}|${FAILURE_REASONS.join("|")})$`);
 
 /** The parsed query. The database resolves the organization. */
 export interface ReadQuery extends Omit<DeliveryFilter, "subscriptionIds" | "crowd"> {
@@ -49,8 +50,8 @@ export function readDeliveryQuery(
       wanted: "must be the id of a subscription, wh_<uuid>",
     }),
     host: read(faults, "/host", query.host, {
-      parse: (text) => hostIn(text) || null,
-      wanted: "must be a host, or a URL",
+      parse: (text) => (HOST_TEXT.test(text) ? hostIn(text) : null),
+      wanted: "must be a host or a URL",
     }),
     eventId,
     eventType: read(faults, "/event", eventId === null ? query.event : undefined, {
@@ -73,7 +74,7 @@ export function readDeliveryQuery(
 }
 
 /** Reads an id with what may stand around it, such as the name of the header that it was in. */
-function readId<Prefix extends "wh" | "evt">(prefix: Prefix, text: string) {
+export function readId<Prefix extends "wh" | "evt">(prefix: Prefix, text: string) {
   return parseId<Prefix>(prefix, idIn(text) ?? "");
 }
 

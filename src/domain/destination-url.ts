@@ -89,10 +89,18 @@ export function hostOf(url: string): string {
   return parsed === null ? "" : toDestination(url, parsed).host;
 }
 
-/** The same for what an operator may paste: a URL with any scheme, a host with or without a port, or an address. */
+/** What the filter for hosts accepts: a text without white space and control characters. The OpenAPI document has this pattern. */
+export const HOST_TEXT =
+  // eslint-disable-next-line no-control-regex -- It refuses control characters.
+  /^[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+$/;
+
+/**
+ * The same for what an operator may paste: a URL with any scheme, a host with or without a port, or an address. Returns any
+ * other text in lower case.
+ */
 export function hostIn(text: string): string {
   const rest = text.trim().replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\//i, "");
-  return hostOf(`https://${rest}`) || hostOf(`https://[${rest}]`);
+  return hostOf(`https://${rest}`) || hostOf(`https://[${rest}]`) || rest.toLowerCase();
 }
 
 function toDestination(url: string, { hostname, port, pathname, search }: URL): Destination {

@@ -1,7 +1,7 @@
 /** How long the answer to a request with a key is kept. */
 export const ANSWER_KEPT_MS = 24 * 3_600_000;
 
-const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
+export const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
 
 export const IDEMPOTENCY_KEY_RULE = "must be 1 to 255 visible ASCII characters";
 

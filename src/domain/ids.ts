@@ -52,6 +52,11 @@ export function idIn(text: string): string | null {
   return ANY_ID.exec(text)?.[0] ?? null;
 }
 
+/** The pattern of a public id in the OpenAPI document. */
+export function idPattern(prefix: IdPrefix): string {
+  return `^${prefix}_${UUID}$`;
+}
+
 /** A random id, for things whose age is private. */
 export function randomId(): string {
   return randomUUID();

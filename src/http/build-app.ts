@@ -8,6 +8,7 @@ import type { App } from "./app.ts";
 import { boundConnections } from "./connection-bound.ts";
 import { askForBodies } from "./continue.ts";
 import { decodable } from "./decodable.ts";
+import { DOCUMENTED } from "./documented.ts";
 import { createErrorHandler } from "./errors.ts";
 import { readJsonBodies } from "./json-body.ts";
 import { BODY_BYTES_MAX, HEAD_BYTES_MAX } from "./limits.ts";
@@ -93,7 +94,9 @@ export function buildApp({
       maxParamLength: HEAD_BYTES_MAX, // An overlong id is an unknown id, and not another error.
     },
     exposeHeadRoutes: false,
-    ajv: { customOptions: { allErrors: true, verbose: true, coerceTypes: false } },
+    ajv: {
+      customOptions: { allErrors: true, verbose: true, coerceTypes: false, keywords: [DOCUMENTED] },
+    },
 
     clientErrorHandler: createParserErrorHandler(baseUrl, turns),
   }).withTypeProvider<TypeBoxTypeProvider>();

@@ -1,5 +1,6 @@
 import swagger from "@fastify/swagger";
 import type { App } from "./app.ts";
+import { withDocumented } from "./documented.ts";
 import { nameSchemas } from "./named-schemas.ts";
 import { problemExamples } from "./problem-examples.ts";
 
@@ -70,7 +71,7 @@ interface Parts {
 
 function complete<Document extends object>(document: Document, events?: Webhooks): Document {
   const { paths = {}, components = {} } = document as Parts;
-  const named = nameSchemas(paths, components.schemas ?? {});
+  const named = nameSchemas(withDocumented(paths) as object, components.schemas ?? {});
   return {
     ...document,
     paths: named.paths,

@@ -15,6 +15,7 @@ export const PageQuery = Type.Object({
   ),
   cursor: Type.Optional(
     Type.String({
+      pattern: "^[A-Za-z0-9_-]+$",
       description: "The `next_cursor` of the previous page; absent for the first page.",
     }),
   ),

@@ -4,7 +4,7 @@ import { viewOrganization } from "../../actions/views/organization.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
-import { Organization, OrganizationRequest } from "./organization-schema.ts";
+import { Organization, organizationRequest } from "./organization-schema.ts";
 
 export function createOrganizationRoute(app: App, shards: Shards): void {
   app.post(
@@ -15,7 +15,7 @@ export function createOrganizationRoute(app: App, shards: Shards): void {
         tags: ["Organizations"],
         summary: "Create an organization",
         description: "A slug cannot be changed. Partners see it as `partner_org`.",
-        body: OrganizationRequest,
+        body: organizationRequest(shards.all.map(({ name }) => name)),
         response: { 201: Organization, ...operatorProblems("slug_taken", ...BODY_PROBLEMS) },
       },
     },

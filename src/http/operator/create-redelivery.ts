@@ -6,7 +6,7 @@ import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { operatorOf } from "./admission.ts";
 import { logChange, operatorProblems } from "./operation.ts";
-import { Redelivery, RedeliveryBody, RedeliveryPreview } from "./redelivery-schema.ts";
+import { Redelivery, redeliveryBody, RedeliveryPreview } from "./redelivery-schema.ts";
 
 export function createRedeliveryRoute(app: App, shards: Shards): void {
   app.post(
@@ -19,7 +19,7 @@ export function createRedeliveryRoute(app: App, shards: Shards): void {
         description:
           "Starts a job that redelivers the events of all finished deliveries that match, at a bounded rate. It skips " +
           "deliveries that were already redelivered. One job runs at a time for each subscription; others wait.",
-        body: RedeliveryBody,
+        body: redeliveryBody(shards.settings.eventTypes.names),
         response: {
           200: RedeliveryPreview,
           202: Redelivery,

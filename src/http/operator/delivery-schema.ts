@@ -1,8 +1,11 @@
+import { REASON } from "../../actions/queries.ts";
+import { HOST_TEXT } from "../../domain/destination-url.ts";
+import { idPattern } from "../../domain/ids.ts";
 import { Type } from "typebox";
 import { DELIVERY_STATES } from "../../domain/delivery.ts";
 import { textOrNull } from "../nullable-schema.ts";
 import { pageOfShards, PageQuery } from "../page-schema.ts";
-import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
+import { NullableTimestamp, Timestamp, sentTime } from "../timestamp-schema.ts";
 import { OrganizationFilter, OrganizationLabel } from "./organization-schema.ts";
 
 const State = Type.String({ enum: [...DELIVERY_STATES] });
@@ -131,22 +134,43 @@ export const DeliveryDetail = Type.Object(
   },
 );
 
-export const DeliveriesQuery = Type.Object({
-  organization: OrganizationFilter,
-  subscription: Type.Optional(
-    Type.String({ description: "Only to this subscription: `wh_<uuid>`." }),
-  ),
-  host: Type.Optional(Type.String({ description: "Only to this receiver's host." })),
-  event: Type.Optional(
-    Type.String({ description: "Only of this event, `evt_<uuid>`, or of this event type." }),
-  ),
-  state: Type.Optional(State),
-  reason: Type.Optional(
-    Type.String({ description: "Only those whose last failed attempt failed for this reason." }),
-  ),
-  since: Type.Optional(Type.String({ format: "date-time", description: "Created at or after." })),
-  until: Type.Optional(Type.String({ format: "date-time", description: "Created before." })),
-  ...PageQuery.properties,
-});
+/** The pattern of an event's id, or of one of these types. */
+export function eventPattern(types: readonly string[]): string {
+  return `${idPattern("evt")}|^(?:${types.map((type) => type.replaceAll(".", "\\.")).join("|")})$`;
+}
+
+/** `types`: the names of the known event types. */
+export const deliveriesQuery = (types: readonly string[]) =>
+  Type.Object({
+    organization: OrganizationFilter,
+    subscription: Type.Optional(
+      Type.String({
+        pattern: idPattern("wh"),
+        description: "Only to this subscription: `wh_<uuid>`.",
+      }),
+    ),
+    host: Type.Optional(
+      Type.String({
+        pattern: HOST_TEXT.source,
+        description: "Only to this receiver's host: the host, or a URL.",
+      }),
+    ),
+    event: Type.Optional(
+      Type.String({
+        pattern: eventPattern(types),
+        description: "Only of this event, `evt_<uuid>`, or of this event type.",
+      }),
+    ),
+    state: Type.Optional(State),
+    reason: Type.Optional(
+      Type.String({
+        pattern: REASON.source,
+        description: "Only those whose last failed attempt failed for this reason.",
+      }),
+    ),
+    since: sentTime("Created at or after."),
+    until: sentTime("Created before."),
+    ...PageQuery.properties,
+  });
 
 export const DeliveryParams = Type.Object({ id: Type.String({ description: "`dlv_<uuid>`" }) });

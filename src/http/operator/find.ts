@@ -1,12 +1,15 @@
 import { Type } from "typebox";
-import { find, FOUND_KINDS, FOUND_MAX } from "../../actions/find.ts";
+import { find, FOUND_KINDS, FOUND_MAX, TEXT_MAX } from "../../actions/find.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { readByHand, UnavailableShards } from "../page-schema.ts";
+import { NOT_BLANK } from "./organization-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
 const Query = Type.Object({
   q: Type.String({
+    maxLength: TEXT_MAX,
+    pattern: NOT_BLANK,
     description:
       "Any id (`evt_`, `dlv_`, `att_`, `wh_`, `org_`, `vck_`, `rdl_`), or the start of a slug, an event type or a host.",
   }),

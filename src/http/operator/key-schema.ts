@@ -1,3 +1,4 @@
+import { documented } from "../documented.ts";
 import { Type } from "typebox";
 import { LABEL, LABEL_MAX, LABEL_RULE } from "../../domain/key-label.ts";
 import { RESERVED_SCOPES, SCOPES } from "../../domain/scope.ts";
@@ -68,7 +69,7 @@ export const KeyRequest = Type.Object(
   {
     organization: Type.String({ description: "The key's organization: `org_<uuid>` or a slug." }),
     scopes: Type.Optional(
-      Type.Array(Type.String({ maxLength: SCOPE_LENGTH_MAX }), {
+      Type.Array(documented({ enum: [...SCOPES] }, Type.String({ maxLength: SCOPE_LENGTH_MAX })), {
         maxItems: SCOPES_MAX,
         description:
           `The key's scopes: ${SCOPES.join(", ")}. The first is added to every key. ` +

@@ -1,10 +1,11 @@
+import { idPattern } from "../../domain/ids.ts";
 import { Type } from "typebox";
 import { getActivity } from "../../actions/list-activity.ts";
 import { STEPS_MS } from "../../domain/activity.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { readByHand, UnavailableShards } from "../page-schema.ts";
-import { Timestamp } from "../timestamp-schema.ts";
+import { Timestamp, sentTime } from "../timestamp-schema.ts";
 import { Latency } from "./latency-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 import { OrganizationFilter } from "./organization-schema.ts";
@@ -12,12 +13,13 @@ import { OrganizationFilter } from "./organization-schema.ts";
 const Query = Type.Object({
   organization: OrganizationFilter,
   subscription: Type.Optional(
-    Type.String({ description: "Only of this subscription: `wh_<uuid>`." }),
+    Type.String({
+      pattern: idPattern("wh"),
+      description: "Only of this subscription: `wh_<uuid>`. Without `organization`.",
+    }),
   ),
-  since: Type.Optional(
-    Type.String({ format: "date-time", description: "Default: an hour before `until`." }),
-  ),
-  until: Type.Optional(Type.String({ format: "date-time", description: "Default: now." })),
+  since: sentTime("Default: an hour before `until`."),
+  until: sentTime("Default: now."),
   step: Type.Optional(
     Type.String({
       enum: Object.keys(STEPS_MS),

@@ -5,7 +5,7 @@ import { pageEverywhere } from "../../actions/everywhere.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { pageOfShards, PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
-import { Timestamp } from "../timestamp-schema.ts";
+import { Timestamp, sentTime } from "../timestamp-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
 const Change = Type.Object(
@@ -22,14 +22,16 @@ const Change = Type.Object(
   { title: "Change", description: "A change by an operator." },
 );
 
-const filter = (description: string) => Type.Optional(Type.String({ description }));
+/** Without control characters. */
+const filter = (description: string) =>
+  Type.Optional(Type.String({ pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$", description }));
 
 const ChangesQuery = Type.Object({
   operator: filter("Only by the token with this name."),
   action: filter("Only this action."),
   subject: filter("Only to the object with this id."),
-  since: Type.Optional(Type.String({ format: "date-time", description: "At or after." })),
-  until: Type.Optional(Type.String({ format: "date-time", description: "Before." })),
+  since: sentTime("At or after."),
+  until: sentTime("Before."),
   ...PageQuery.properties,
 });
 

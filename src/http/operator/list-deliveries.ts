@@ -3,10 +3,11 @@ import { pageEverywhere } from "../../actions/everywhere.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { readByHand, readPageRequest } from "../page-schema.ts";
-import { DeliveriesPage, DeliveriesQuery } from "./delivery-schema.ts";
+import { DeliveriesPage, deliveriesQuery } from "./delivery-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
 export function listDeliveriesRoute(app: App, shards: Shards): void {
+  const Query = deliveriesQuery(shards.settings.eventTypes.names);
   app.get(
     "/deliveries",
     {
@@ -17,13 +18,13 @@ export function listDeliveriesRoute(app: App, shards: Shards): void {
         description:
           "Waiting and finished deliveries, as far back as the retention period. A search reads a bounded number " +
           "of rows: a page may hold fewer than `limit`, or none, and still have a `next_cursor`.",
-        querystring: DeliveriesQuery,
+        querystring: Query,
         response: { 200: DeliveriesPage, ...operatorProblems("not_found", "invalid_request") },
       },
       validatorCompiler: readByHand,
     },
     async ({ query }) => {
-      const request = { ...readFilters(query, DeliveriesQuery), ...readPageRequest(query) };
+      const request = { ...readFilters(query, Query), ...readPageRequest(query) };
       return pageEverywhere(shards, request, pageOfDeliveries);
     },
   );

@@ -4,7 +4,7 @@ import type { Shards } from "../../actions/shards.ts";
 import { MARK_KINDS } from "../../domain/marks.ts";
 import type { App } from "../app.ts";
 import { readByHand, UnavailableShards } from "../page-schema.ts";
-import { Timestamp } from "../timestamp-schema.ts";
+import { Timestamp, sentTime } from "../timestamp-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
 const Mark = Type.Object(
@@ -22,9 +22,7 @@ const Marks = Type.Object(
 );
 
 const Query = Type.Object({
-  since: Type.Optional(
-    Type.String({ format: "date-time", description: "At or after. Default: 8 days ago." }),
-  ),
+  since: sentTime("At or after. Default: 8 days ago."),
 });
 
 export function listMarksRoute(app: App, shards: Shards): void {

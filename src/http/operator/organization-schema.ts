@@ -1,3 +1,4 @@
+import { documented } from "../documented.ts";
 import { Type } from "typebox";
 import { RATE_LIMIT_DEFAULT, RATE_LIMIT_MAX, SLUG, SLUG_RULE } from "../../domain/organization.ts";
 import { pageOfShards } from "../page-schema.ts";
@@ -33,22 +34,27 @@ const RateLimit = Type.Integer({
   description: `Requests a minute, from 1 to ${RATE_LIMIT_MAX}; ${RATE_LIMIT_DEFAULT} for a new organization.`,
 });
 
-export const OrganizationRequest = Type.Object(
-  {
-    slug: Type.String({
-      pattern: SLUG.source,
-      description: `${SLUG_RULE}.`,
-    }),
-    rate_limit_per_minute: Type.Optional(RateLimit),
-    shard: Type.Optional(
-      Type.String({
-        description:
-          "The shard that holds it permanently. Default: the shard with the fewest organizations.",
+/** `shards`: the names of all. */
+export const organizationRequest = (shards: string[]) =>
+  Type.Object(
+    {
+      slug: Type.String({
+        pattern: SLUG.source,
+        description: `${SLUG_RULE}.`,
       }),
-    ),
-  },
-  { title: "OrganizationRequest", examples: [{ slug: EXAMPLE.slug }] },
-);
+      rate_limit_per_minute: Type.Optional(RateLimit),
+      shard: Type.Optional(
+        documented(
+          { enum: shards },
+          Type.String({
+            description:
+              "The shard that holds it permanently. Default: the shard with the fewest organizations.",
+          }),
+        ),
+      ),
+    },
+    { title: "OrganizationRequest", examples: [{ slug: EXAMPLE.slug }] },
+  );
 
 export const RateLimitRequest = Type.Object(
   { rate_limit_per_minute: RateLimit },
@@ -65,7 +71,13 @@ export const OrganizationLabel = Type.Object(
   { title: "OrganizationLabel", description: "The organization that owns it." },
 );
 
+/** The pattern of a text that is not empty or only white space. */
+export const NOT_BLANK = "[!-~]";
+
 /** The query parameter that limits a list to one organization. */
 export const OrganizationFilter = Type.Optional(
-  Type.String({ description: "Only of this organization: `org_<uuid>` or a slug." }),
+  Type.String({
+    pattern: NOT_BLANK,
+    description: "Only of this organization: `org_<uuid>` or a slug.",
+  }),
 );

@@ -1,3 +1,7 @@
+import { REASON } from "../../actions/queries.ts";
+import { idPattern } from "../../domain/ids.ts";
+import { documented } from "../documented.ts";
+import { Delivery, eventPattern } from "./delivery-schema.ts";
 import { Type } from "typebox";
 import {
   RATE,
@@ -7,8 +11,7 @@ import {
 } from "../../domain/redelivery.ts";
 import { textOrNull } from "../nullable-schema.ts";
 import { pageOfShards } from "../page-schema.ts";
-import { Timestamp, timestampOrNull } from "../timestamp-schema.ts";
-import { Delivery } from "./delivery-schema.ts";
+import { Timestamp, timestampOrNull, SENT_TIME } from "../timestamp-schema.ts";
 
 const State = Type.String({ enum: [...REDELIVERY_STATES] });
 const Count = (description: string) => Type.Integer({ description });
@@ -66,40 +69,45 @@ export const RedeliveryPreview = Type.Object(
   { title: "RedeliveryPreview", description: "A preview of a redelivery." },
 );
 
-const text = (description: string) => Type.Optional(Type.String({ description }));
+const text = (description: string, constraints: object) =>
+  Type.Optional(documented(constraints, Type.String({ description })));
 
-export const RedeliveryBody = Type.Object(
-  {
-    filter: Type.Object(
-      {
-        organization: text("`org_<uuid>` or a slug."),
-        subscription: text("`wh_<uuid>`, also a deleted one."),
-        state: text(
-          `One of ${REDELIVERABLE_STATES.join(", ")}. Default: dead-lettered and cancelled deliveries.`,
-        ),
-        reason: text("The reason of the last failed attempt."),
-        event: text("`evt_<uuid>` or an event type."),
-        since: text("Created at or after, ISO 8601."),
-        until: text("Created before, ISO 8601."),
-      },
-      {
-        title: "RedeliveryFilterRequest",
-        description: "At least one of `organization` and `subscription` is required.",
-      },
-    ),
-    to: text("Another active subscription of the organization, `wh_<uuid>`."),
-    rate_per_second: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: RATE.max, default: RATE.default }),
-    ),
-    dry_run: Type.Optional(
-      Type.Boolean({ description: "Count the matches and show a sample, but send nothing." }),
-    ),
-  },
-  {
-    title: "RedeliveryRequest",
-    examples: [{ filter: { organization: "acme", state: "dead_lettered" }, dry_run: true }],
-  },
-);
+/** `types`: the names of the known event types. */
+export const redeliveryBody = (types: readonly string[]) =>
+  Type.Object(
+    {
+      filter: Type.Object(
+        {
+          organization: text("`org_<uuid>` or a slug.", { minLength: 1 }),
+          subscription: text("`wh_<uuid>`, also a deleted one.", { pattern: idPattern("wh") }),
+          state: text("Default: dead-lettered and cancelled deliveries.", {
+            enum: [...REDELIVERABLE_STATES],
+          }),
+          reason: text("The reason of the last failed attempt.", { pattern: REASON.source }),
+          event: text("`evt_<uuid>` or an event type.", { pattern: eventPattern(types) }),
+          since: text("Created at or after, ISO 8601.", SENT_TIME),
+          until: text("Created before, ISO 8601.", SENT_TIME),
+        },
+        {
+          title: "RedeliveryFilterRequest",
+          description: "At least one of `organization` and `subscription` is required.",
+        },
+      ),
+      to: text("Another active subscription of the organization, `wh_<uuid>`.", {
+        pattern: idPattern("wh"),
+      }),
+      rate_per_second: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: RATE.max, default: RATE.default }),
+      ),
+      dry_run: Type.Optional(
+        Type.Boolean({ description: "Count the matches and show a sample, but send nothing." }),
+      ),
+    },
+    {
+      title: "RedeliveryRequest",
+      examples: [{ filter: { organization: "acme", state: "dead_lettered" }, dry_run: true }],
+    },
+  );
 
 export const RedeliveryPatch = Type.Object(
   { state: Type.String({ enum: [...REQUESTED_STATES] }) },

@@ -4,6 +4,7 @@ import { Type } from "typebox";
 import { answerOnce, type KeyedRequest } from "../../actions/kept-answers.ts";
 import { type Fault, invalidRequest } from "../../domain/errors.ts";
 import {
+  IDEMPOTENCY_KEY,
   IDEMPOTENCY_KEY_RULE,
   isIdempotencyKey,
   type KeyedRoute,
@@ -19,6 +20,7 @@ const NAME = "idempotency-key";
 export const KeyHeader = Type.Object({
   "Idempotency-Key": Type.Optional(
     Type.String({
+      pattern: IDEMPOTENCY_KEY.source,
       description:
         "Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters, such as a UUID. The same key " +
         "with the same body returns the first response again.",
