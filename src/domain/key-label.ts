@@ -5,12 +5,17 @@ export const LABEL_MAX = 200;
 
 /**
  * Control characters could harm terminals that show a label. Bidirectional ones reorder the rest of a line. PostgreSQL cannot
- * store half a surrogate pair. The OpenAPI document has this pattern. Many tools read it without the flag `u`, so it names the
- * characters by their numbers, and a whole pair by its halves.
+ * store half a surrogate pair.
  */
 export const LABEL =
   // eslint-disable-next-line no-control-regex -- It refuses control characters.
-  /^(?:[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]|[\ud800-\udbff][\udc00-\udfff])+$/u;
+  /^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+$/u;
+
+/**
+ * The same for the OpenAPI document. Many tools read it without the flag `u`, where a character beyond U+FFFF is two halves, and
+ * others cannot read the halves.
+ */
+export const DOCUMENTED_LABEL = LABEL.source.replace("\\ud800-\\udfff", "");
 
 /** `LABEL` in words. */
 export const LABEL_RULE = `1 to ${LABEL_MAX} characters, none of them a control or bidirectional character`;

@@ -64,10 +64,8 @@ const EVENTS = {
 /** One event or a batch. This is documentation: the action reads bodies itself, to name the faults of each event. */
 export const PublishRequest = Type.Unsafe<unknown>({
   title: "PublishRequest",
-  type: "object",
   description: "One event, or `events`: either all of them are published, or none.",
-  properties: { ...EVENT, ...EVENTS },
-  anyOf: [
+  oneOf: [
     ONE_EVENT,
     { title: "NewEvents", type: "object", properties: EVENTS, required: ["events"] },
   ],

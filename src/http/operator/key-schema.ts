@@ -1,6 +1,6 @@
 import { documented } from "../documented.ts";
 import { Type } from "typebox";
-import { LABEL, LABEL_MAX, LABEL_RULE } from "../../domain/key-label.ts";
+import { DOCUMENTED_LABEL, LABEL, LABEL_MAX, LABEL_RULE } from "../../domain/key-label.ts";
 import { RESERVED_SCOPES, SCOPES } from "../../domain/scope.ts";
 import { nullable } from "../nullable-schema.ts";
 import { PageQuery, pageOfShards } from "../page-schema.ts";
@@ -78,11 +78,14 @@ export const KeyRequest = Type.Object(
     ),
     label: Type.Optional(
       nullable(
-        Type.String({
-          maxLength: LABEL_MAX,
-          pattern: LABEL.source,
-          description: `A name for operators: ${LABEL_RULE}.`,
-        }),
+        documented(
+          { pattern: DOCUMENTED_LABEL },
+          Type.String({
+            maxLength: LABEL_MAX,
+            pattern: LABEL.source,
+            description: `A name for operators: ${LABEL_RULE}.`,
+          }),
+        ),
       ),
     ),
   },

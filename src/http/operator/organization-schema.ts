@@ -72,7 +72,7 @@ export const OrganizationLabel = Type.Object(
 );
 
 /** The pattern of a text that is not empty or only white space. */
-export const NOT_BLANK = "[!-~]";
+export const NOT_BLANK = "\\S";
 
 /** The query parameter that limits a list to one organization. */
 export const OrganizationFilter = Type.Optional(
