@@ -29,6 +29,8 @@ export interface Webhooks {
   webhooks: object;
   schemas: object;
   parameters: object;
+  /** The callbacks of operations, by `operationId`. The framework would drop most of their members. */
+  callbacks: Record<string, object>;
 }
 
 interface Options {
@@ -64,6 +66,8 @@ export function openApiRoute(
   });
 }
 
+type Paths = Record<string, Record<string, { operationId: string }>>;
+
 interface Parts {
   paths?: object;
   components?: { schemas?: object };
@@ -74,7 +78,7 @@ function complete<Document extends object>(document: Document, events?: Webhooks
   const named = nameSchemas(withDocumented(paths) as object, components.schemas ?? {});
   return {
     ...document,
-    paths: named.paths,
+    paths: withCallbacks(named.paths as Paths, events?.callbacks ?? {}),
     components: {
       ...components,
       schemas: { ...named.schemas, ...events?.schemas },
@@ -83,4 +87,19 @@ function complete<Document extends object>(document: Document, events?: Webhooks
     },
     ...(events && { webhooks: events.webhooks }),
   };
+}
+
+function withCallbacks(paths: Paths, callbacks: Webhooks["callbacks"]): Paths {
+  const complete = (operation: { operationId: string }) => ({
+    ...operation,
+    ...(operation.operationId in callbacks && { callbacks: callbacks[operation.operationId] }),
+  });
+  return mapValues(paths, (methods) => mapValues(methods, complete));
+}
+
+function mapValues<Value, Result>(
+  object: Record<string, Value>,
+  change: (value: Value) => Result,
+): Record<string, Result> {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 }

@@ -16,37 +16,55 @@ export function webhooksOf(types: EventTypes): Webhooks {
       ...all.map(({ name }) => [envelopeName(name), envelopeOf(name)] as const),
     ]),
     parameters: HEADERS,
+    callbacks: { createSubscription: callbackOf(all) },
   };
+}
+
+/**
+ * Returns the deliveries of all types as a callback of the operation that names the URL. Some generators drop components that no
+ * path refers to, and would leave `webhooks` without them.
+ */
+function callbackOf(types: EventType[]): object {
+  const schemas = types.map(({ name }) => schemaOf(envelopeName(name)));
+  const post = {
+    operationId: "receive_delivery",
+    summary: "A delivery",
+    description: "A signed request to the URL of the subscription: see `webhooks`.",
+    ...request({ schema: { oneOf: schemas } }),
+  };
+  return { delivery: { "{$request.body#/url}": { post } } };
 }
 
 function operation(type: EventType): object {
   const { name, summary, description } = type;
   return {
     operationId: `receive ${name}`.replaceAll(/[^a-z0-9]+/g, "_"),
-    tags: ["Events"],
     summary,
     description: description ?? "A signed request to the URL of a subscription.",
+    ...request({
+      schema: { allOf: ["EventEnvelope", envelopeName(name)].map(schemaOf) },
+      example: JSON.parse(exampleRequest(type).body) as unknown,
+    }),
+  };
+}
+
+function request(json: { schema: object; example?: unknown }): object {
+  const failed = { description: "The attempt failed. The delivery is retried on the schedule." };
+  return {
+    tags: ["Events"],
     security: [],
     parameters: Object.keys(HEADERS).map((key) => ({ $ref: `${COMPONENTS}/parameters/${key}` })),
-    requestBody: {
-      required: true,
-      content: {
-        "application/json": {
-          schema: {
-            allOf: ["EventEnvelope", envelopeName(name)].map((schema) => ({
-              $ref: `${COMPONENTS}/schemas/${schema}`,
-            })),
-          },
-          example: JSON.parse(exampleRequest(type).body) as unknown,
-        },
-      },
-    },
+    requestBody: { required: true, content: { "application/json": json } },
     responses: {
       "2XX": { description: "The delivery is acknowledged." },
-      "4XX": { description: "The attempt failed. The delivery is retried on the schedule." },
-      "5XX": { description: "The attempt failed. The delivery is retried on the schedule." },
+      "4XX": failed,
+      "5XX": failed,
     },
   };
+}
+
+function schemaOf(name: string): object {
+  return { $ref: `${COMPONENTS}/schemas/${name}` };
 }
 
 const ID = "019bd1f1-0a00-7000-9b1c-5d6e7f809a1b";
