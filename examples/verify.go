@@ -8,14 +8,14 @@ import "strings"
 
 // Verify returns "valid", "malformed", "stale" or "forged". Join r.Header.Values(…) with a comma.
 func Verify(secrets []string, signature, timestamp string, body []byte, nowMs int64) string {
-	if sentAt, err := strconv.ParseUint(timestamp, 10, 63); strings.Contains(","+strings.Join(secrets, ",")+",", ",,") {
-		panic("a signing secret is empty or missing")
+	if sentAt, err := strconv.ParseUint(timestamp, 10, 63); strings.ContainsAny(strings.ReplaceAll(","+strings.Join(secrets, ",")+",", ",,", " "), " \r\n\"'") {
+		panic("a signing secret is empty or missing, or has white space or a quote")
 	} else if err != nil || len(timestamp) > 15 || !strings.HasPrefix(signature, "sha256=") || strings.Contains(signature, ",") {
 		return "malformed"
 	} else if int64(sentAt) < nowMs-300_000 || int64(sentAt) > nowMs+300_000 { // 5 minutes
 		return "stale"
 	}
-	for _, secret := range secrets { // several while you rotate them
+	for _, secret := range secrets { // several in a rotation
 		mac := hmac.New(sha256.New, []byte(secret))
 		if fmt.Fprintf(mac, "%s.%s", timestamp, body); hmac.Equal([]byte(fmt.Sprintf("sha256=%x", mac.Sum(nil))), []byte(signature)) {
 			return "valid"

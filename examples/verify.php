@@ -11,6 +11,7 @@ function verify(array $secrets, string $signature, string $timestamp, string $bo
 {
     // The loose comparison also finds "", null and the false that getenv() returns for an unset variable.
     if (!$secrets || in_array(false, $secrets)) throw new InvalidArgumentException("a signing secret is empty");
+    if (preg_grep('/[\s"\']/', $secrets)) throw new InvalidArgumentException("a signing secret has white space or a quote");
     if (!preg_match('/\Asha256=[^,]*\z/', $signature)) return "malformed";
     if (!preg_match('/\A[0-9]{1,15}\z/', $timestamp)) return "malformed";
     $nowMs ??= (int) (microtime(true) * 1000);

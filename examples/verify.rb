@@ -6,6 +6,7 @@ require "openssl"
 # before any parsing (Rack: request.body.read, Rails: request.raw_post).
 def verify(secrets, signature, timestamp, body, now_ms = (Time.now.to_r * 1000).to_i)
   raise ArgumentError, "a signing secret is empty" if secrets.empty? || secrets.map(&:to_s).include?("")
+  raise ArgumentError, "a signing secret has white space or a quote" if secrets.any? { |one| one.match?(/[\s"']/) }
 
   signature, timestamp = signature.to_s.b, timestamp.to_s.b
   return "malformed" unless signature.match?(/\Asha256=[^,]*\z/n)

@@ -27,7 +27,8 @@ const ReplayWindow = 5 * time.Minute
 const prefix = "sha256="
 
 // Verify returns the verdict on a delivery. The secrets are those that may have signed: two while you rotate them. The body is the
-// raw bytes, before any parsing. It panics if a secret is empty or missing: anybody could sign with it.
+// raw bytes, before any parsing. It panics at mistakes of the receiving program, which no delivery can cause: a secret that is empty,
+// missing or not as issued, no header, a time that is zero, or a body that was read before.
 func Verify(secrets []string, header http.Header, body []byte, now time.Time) Verdict {
 	if len(secrets) == 0 {
 		panic("webhook: a signing secret is missing")
@@ -36,8 +37,17 @@ func Verify(secrets []string, header http.Header, body []byte, now time.Time) Ve
 		if secret == "" {
 			panic("webhook: a signing secret is empty")
 		}
+		if strings.Trim(secret, " \t\r\n\"'`") != secret {
+			panic("webhook: white space or a quote surrounds a signing secret")
+		}
 	}
-	signature, timestamp := one(header, "X-Vc-Signature"), one(header, "X-Vc-Timestamp")
+	if header == nil {
+		panic("webhook: the header is nil: pass r.Header")
+	}
+	if now.IsZero() {
+		panic("webhook: the time is zero: pass time.Now()")
+	}
+	signature, timestamp := one(header, "X-VC-Signature"), one(header, "X-VC-Timestamp")
 	if !strings.HasPrefix(signature, prefix) || strings.Contains(signature, ",") {
 		return Malformed
 	}
@@ -55,7 +65,16 @@ func Verify(secrets []string, header http.Header, body []byte, now time.Time) Ve
 			verdict = Valid
 		}
 	}
+	if verdict == Forged && len(body) == 0 && wasSent(header) {
+		panic("webhook: the body is empty, but the request had one: it was read before. Read it once, with io.ReadAll(r.Body)")
+	}
 	return verdict
+}
+
+// wasSent says whether the request had a body. An encoded one may be empty after decoding.
+func wasSent(header http.Header) bool {
+	length, err := strconv.ParseUint(one(header, "Content-Length"), 10, 63)
+	return err == nil && length > 0 && one(header, "Content-Encoding") == "" && one(header, "Transfer-Encoding") == ""
 }
 
 func sign(secret, timestamp string, body []byte) string {
@@ -65,7 +84,14 @@ func sign(secret, timestamp string, body []byte) string {
 	return prefix + hex.EncodeToString(mac.Sum(nil))
 }
 
-// one returns the values of a header with commas between them, because a request with two of them is malformed.
+// one returns the values of a header with commas between them, because a request with two of them is malformed. Headers of another
+// program than net/http may be in any letter case.
 func one(header http.Header, name string) string {
-	return strings.Join(header.Values(name), ", ")
+	var values []string
+	for key, of := range header {
+		if strings.EqualFold(key, name) {
+			values = append(values, of...)
+		}
+	}
+	return strings.Join(values, ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,15 +55,51 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-func TestSecretIsMissing(t *testing.T) {
-	for _, secrets := range [][]string{nil, {""}, {"whsec_x", ""}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%q: no panic", secrets)
-				}
-			}()
-			webhook.Verify(secrets, http.Header{}, nil, time.Now())
-		}()
+func panicOf(call func()) (fault string) {
+	defer func() { fault, _ = recover().(string) }()
+	call()
+	return ""
+}
+
+func TestMistakesPanicAndSayWhatToPass(t *testing.T) {
+	now, secrets, header := time.UnixMilli(1), []string{"whsec_x"}, http.Header{"X-Vc-Timestamp": {"1"}}
+	header.Set("X-Vc-Signature", "sha256=00")
+	read := header.Clone()
+	read.Set("Content-Length", "231")
+	for says, call := range map[string]func(){
+		"secret is missing":  func() { webhook.Verify(nil, header, []byte("{}"), now) },
+		"secret is empty":    func() { webhook.Verify([]string{"whsec_x", ""}, header, []byte("{}"), now) },
+		"a quote surrounds":  func() { webhook.Verify([]string{`"whsec_x"`}, header, []byte("{}"), now) },
+		"white space or":     func() { webhook.Verify([]string{"whsec_x\n"}, header, []byte("{}"), now) },
+		"pass r.Header":      func() { webhook.Verify(secrets, nil, []byte("{}"), now) },
+		"pass time.Now()":    func() { webhook.Verify(secrets, header, []byte("{}"), time.Time{}) },
+		"it was read before": func() { webhook.Verify(secrets, read, nil, now) },
+	} {
+		if fault := panicOf(call); !strings.Contains(fault, says) {
+			t.Errorf("%q does not say %q", fault, says)
+		}
+	}
+}
+
+func TestNoDeliveryWithAnEmptyBodyPanics(t *testing.T) {
+	for _, more := range []http.Header{{}, {"Content-Length": {"0"}}, {"Content-Length": {"20"}, "Content-Encoding": {"gzip"}}} {
+		header := more.Clone()
+		header.Set("X-VC-Timestamp", "1")
+		header.Set("X-VC-Signature", "sha256=00")
+		if got := webhook.Verify([]string{"whsec_x"}, header, []byte{}, time.UnixMilli(1)); got != webhook.Forged {
+			t.Error(got)
+		}
+	}
+}
+
+func TestHeadersInAnyLetterCase(t *testing.T) {
+	v := vectors(t)[0]
+	body, _ := base64.StdEncoding.DecodeString(v.Body)
+	header := http.Header{}
+	for _, line := range v.Headers {
+		header[strings.ToLower(line[0])] = []string{line[1]}
+	}
+	if got := webhook.Verify(v.Secrets, header, body, time.UnixMilli(v.Now)); got != webhook.Valid {
+		t.Error(got)
 	}
 }

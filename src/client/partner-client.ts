@@ -1,5 +1,5 @@
 import createClient from "openapi-fetch";
-import { type Operation, readProblem } from "./problem.ts";
+import { isObject, type Operation, readProblem } from "./problem.ts";
 import { orThrow, type Result } from "./result.ts";
 import type { operations, paths } from "./schema.ts";
 import { timeLimit } from "./time-limit.ts";
@@ -47,7 +47,8 @@ export interface PartnerClientOptions {
 }
 
 /**
- * Calls reject only if there is no response: no connection, or a timeout. A refusal is a `Problem`.
+ * Calls reject only if there is no response: no connection, or a timeout. An `id` that is no text rejects with a `TypeError`. A
+ * refusal is a `Problem`.
  * So is a 2xx response without the data of the call, such as a proxy's page.
  */
 export interface PartnerClient {
@@ -72,7 +73,10 @@ export interface PartnerClient {
 
 /** Throws a `TypeError` or `RangeError` for invalid options. */
 export function createPartnerClient(options: PartnerClientOptions): PartnerClient {
-  const { baseUrl, token, timeoutMs = 30_000, fetch = globalThis.fetch } = options;
+  if (!isObject(options)) throw new TypeError("createPartnerClient needs { baseUrl, token }");
+  const { token, timeoutMs = 30_000, fetch = globalThis.fetch } = options;
+  if (typeof fetch !== "function") throw new TypeError("fetch must be a function");
+  const baseUrl = checkedBaseUrl(options.baseUrl);
   const within = timeLimit(timeoutMs);
   const headers = { authorization: `Bearer ${checkedToken(token)}` };
   const http = createClient<paths>({ baseUrl, headers, fetch });
@@ -90,17 +94,18 @@ export function createPartnerClient(options: PartnerClientOptions): PartnerClien
       toResult("listSubscriptions", (signal) => http.GET("/api/v1/partner/webhooks", { signal })),
     deleteSubscription: (id) =>
       toResult("deleteSubscription", (signal) => {
-        const params = { path: { id } };
+        const params = { path: { id: checkedId(id) } };
         return http.DELETE("/api/v1/partner/webhooks/{id}", { params, signal });
       }),
     sendTestEvent: (id, secret, options) =>
       toResult("sendTestEvent", (signal) => {
-        const [params, body] = [{ path: { id }, header: keyHeader(options) }, { secret }];
+        const path = { id: checkedId(id) };
+        const [params, body] = [{ path, header: keyHeader(options) }, { secret }];
         return http.POST("/api/v1/partner/webhooks/{id}/test", { params, body, signal });
       }),
     listFailures: (id, page = {}) =>
       toResult("listFailures", (signal) => {
-        const params = { path: { id }, query: page as Page };
+        const params = { path: { id: checkedId(id) }, query: page as Page };
         return http.GET("/api/v1/partner/webhooks/{id}/failures", { params, signal });
       }),
     async *failures(id, page = {}) {
@@ -133,8 +138,29 @@ function keyHeader({ idempotencyKey }: KeyedOptions = {}): { "Idempotency-Key"?:
 /** Without this check, `fetch` would throw errors that contain the invalid token. */
 function checkedToken(token: string): string {
   const [, whole] = /^\s*(vck_[!-~]+)\s*$/.exec(token) ?? [];
-  if (whole === undefined) throw new TypeError("token must be vck_<key_id>.<secret>");
+  if (whole === undefined) {
+    throw new TypeError(
+      "token must be vck_<key_id>.<secret>, without a scheme: is the environment variable set?",
+    );
+  }
   return whole;
+}
+
+/** An unset variable and an address with the path would lead to addresses that nobody serves. */
+function checkedBaseUrl(baseUrl: unknown): string {
+  const address = String(baseUrl).trim().replace(/\/+$/, "");
+  if (!/^https?:\/\/[^/]/.test(address) || address.endsWith("/api/v1/partner")) {
+    throw new TypeError(
+      "baseUrl must be the address of the service, such as https://api.example.com, without " +
+        "/api/v1/partner: is the environment variable set?",
+    );
+  }
+  return address;
+}
+
+function checkedId(id: unknown): string {
+  if (typeof id === "string") return id;
+  throw new TypeError("id must be the id of a subscription, wh_…");
 }
 
 /** Replaces a body that is not JSON by `null`, because the parser would throw. */

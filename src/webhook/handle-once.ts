@@ -35,10 +35,23 @@ export async function handleOnce<Event extends { id: string }>(options: {
   rememberMs?: number | undefined;
 }): Promise<"handled" | "duplicate" | "under_way"> {
   const { store, event, handle, underWayMs = MINUTE_MS, rememberMs = 30 * DAY_MS } = options;
+  requireUsable(store, event, handle);
+  for (const [name, ms] of Object.entries({ underWayMs, rememberMs })) {
+    if (!(typeof ms === "number" && ms > 0)) {
+      throw new TypeError(`handleOnce needs ${name} as a number of milliseconds above 0`);
+    }
+  }
 
   const untilMs = performance.now() + underWayMs;
   const before = await store.add(event.id, "under_way", underWayMs);
-  if (before !== null) return before === "done" ? "duplicate" : "under_way";
+  if (before === "done") return "duplicate";
+  if (before === "under_way") return "under_way";
+  if (before !== null) {
+    throw new TypeError(
+      'handleOnce needs a store whose `add` returns "under_way" or "done", the state before, or ' +
+        `null if there was none, but got ${JSON.stringify(before) ?? "undefined"}`,
+    );
+  }
   try {
     await handle(event);
   } catch (error) {
@@ -48,6 +61,24 @@ export async function handleOnce<Event extends { id: string }>(options: {
   }
   await store.set(event.id, "done", rememberMs);
   return "handled";
+}
+
+/** An event without an id, or a store that remembers nothing, would lose events without a word. */
+function requireUsable(store: unknown, event: unknown, handle: unknown): void {
+  const { id } = (event ?? {}) as { id?: unknown };
+  if (typeof id !== "string" || id === "") {
+    throw new TypeError(
+      "handleOnce needs the event that `verify` returned as valid, with its `id`",
+    );
+  }
+  const methods = (store ?? {}) as Partial<Record<string, unknown>>;
+  const missing = ["add", "set", "delete"].filter((name) => typeof methods[name] !== "function");
+  if (missing.length > 0) {
+    throw new TypeError(
+      "handleOnce needs a store with `add`, `set` and `delete`: createMemoryStore() returns one",
+    );
+  }
+  if (typeof handle !== "function") throw new TypeError("handleOnce needs `handle`, a function");
 }
 
 function ignore(): void {

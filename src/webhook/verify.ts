@@ -51,6 +51,8 @@ export type Verification =
 
 const SCHEME = "sha256=";
 
+const PASS_THEM = "Pass request.headers, of Fetch or of Node.js";
+
 const READ_IT =
   "with express.raw({ type: () => true }) on the route in Express, a content type parser with " +
   'parseAs "buffer" in Fastify, await c.req.arrayBuffer() in Hono, await request.arrayBuffer() of ' +
@@ -61,7 +63,8 @@ const READ_IT =
  * else.
  *
  * A signed body that is not an event is `malformed`. Throws a TypeError only for mistakes in the
- * receiving program, such as a parsed body or a missing secret. A delivery cannot cause one.
+ * receiving program, such as a parsed body, a missing secret or headers that were not awaited. A
+ * delivery cannot cause one.
  */
 export async function verify(delivery: Delivery): Promise<Verification> {
   const verdict = await verifySignature(delivery);
@@ -72,22 +75,25 @@ export async function verify(delivery: Delivery): Promise<Verification> {
 
 /** Verifies only headers and signature. The body may be any bytes. */
 export async function verifySignature(delivery: Delivery): Promise<Verdict> {
+  if (!isObject(delivery))
+    throw new TypeError("verify needs one object: { secret, headers, body }");
   const secrets = usableSecrets(delivery.secret);
+  const headers = readableHeaders(delivery.headers);
   const body = rawBytes(delivery.body);
-  const now = delivery.now ?? Date.now();
+  const now = milliseconds(delivery.now);
 
-  const signature = oneHeader(delivery.headers, "x-vc-signature");
-  const timestamp = oneHeader(delivery.headers, "x-vc-timestamp");
+  const signature = oneHeader(headers, "x-vc-signature");
+  const timestamp = oneHeader(headers, "x-vc-timestamp");
   if (!signature?.startsWith(SCHEME)) return "malformed";
   if (timestamp === null || !/^[0-9]{1,15}$/.test(timestamp)) return "malformed";
 
   // In this form, a clock that is NaN accepts nothing.
   const isFresh = Math.abs(now - Number(timestamp)) <= REPLAY_WINDOW_MS;
-  if (!isFresh) return "stale";
+  if (!isFresh) return refuseSeconds(now, Number(timestamp)) ?? "stale";
 
   const message = join(new TextEncoder().encode(`${timestamp}.`), body);
   const isGenuine = await isSignedWithAny(secrets, message, signature.slice(SCHEME.length));
-  return isGenuine ? "valid" : "forged";
+  return isGenuine ? "valid" : (refuseSpentBody(headers, body) ?? "forged");
 }
 
 function usableSecrets(secret: string | readonly string[]): readonly string[] {
@@ -96,7 +102,28 @@ function usableSecrets(secret: string | readonly string[]): readonly string[] {
   if (!Array.isArray(secrets) || secrets.length === 0 || !secrets.every(isNonEmptyString)) {
     throw new TypeError("verify needs the subscription's signing secret (whsec_…)");
   }
+  if (secrets.some((one) => /^[\s"'`]|[\s"'`]$/.test(one))) {
+    throw new TypeError(
+      "verify needs the signing secret as issued, but white space or a quote surrounds it: trim " +
+        "what you read from a file or a variable",
+    );
+  }
   return secrets;
+}
+
+function milliseconds(now: unknown): number {
+  if (now === undefined || now === null) return Date.now();
+  if (typeof now === "number") return now;
+  throw new TypeError(
+    `verify needs \`now\` in milliseconds, as Date.now() returns, but got a ${typeof now}`,
+  );
+}
+
+/** No timestamp has enough digits to look like this to a clock in milliseconds. */
+function refuseSeconds(now: number, timestamp: number): undefined {
+  const isInSeconds = Math.abs(now * 1000 - timestamp) <= REPLAY_WINDOW_MS;
+  if (!isInSeconds) return;
+  throw new TypeError("verify needs `now` in milliseconds, as Date.now() returns, but got seconds");
 }
 
 function rawBytes(body: unknown): Uint8Array {
@@ -122,22 +149,76 @@ function problemOf(body: unknown): string {
   );
 }
 
-/** `instanceof` fails for a buffer of another realm, such as a test runner's sandbox. */
 function isArrayBuffer(value: unknown): value is ArrayBuffer {
-  return Object.prototype.toString.call(value) === "[object ArrayBuffer]";
+  return tagOf(value) === "ArrayBuffer";
+}
+
+/** `instanceof` fails for objects of another realm, such as a test runner's sandbox. */
+function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice("[object ".length, -1);
+}
+
+/** A server passes as many bytes as `content-length` says, so a delivery cannot cause this. */
+function refuseSpentBody(headers: Delivery["headers"], body: Uint8Array): undefined {
+  const length = oneHeader(headers, "content-length");
+  const isEncoded = ["content-encoding", "transfer-encoding"].some(
+    (name) => valuesOf(headers, name).length > 0,
+  );
+  const isSpent = body.length === 0 || new TextDecoder().decode(body) === "[object Object]";
+  if (!isSpent || isEncoded || !/^[0-9]{1,15}$/.test(length ?? "")) return;
+  if (Number(length) === body.length) return;
+  throw new TypeError(
+    `verify needs the raw bytes of the request body, but got ${body.length} of ${length}: the body ` +
+      `was read or parsed before. Read it once, ${READ_IT}`,
+  );
+}
+
+function readableHeaders(headers: unknown): Delivery["headers"] {
+  const problem = problemOfHeaders(headers);
+  if (problem !== null) throw new TypeError(`verify needs the request's headers, but ${problem}`);
+  return tagOf(headers) === "Map"
+    ? (Object.fromEntries(headers as Map<string, string>) as Record<string, string>)
+    : (headers as Delivery["headers"]);
+}
+
+/** The values of headers are texts, so no delivery can look like one of these. */
+function problemOfHeaders(headers: unknown): string | null {
+  if (headers === undefined || headers === null) return `they are missing. ${PASS_THEM}`;
+  if (Array.isArray(headers)) return `got an array. ${PASS_THEM}, or Object.fromEntries(pairs)`;
+  if (!isObject(headers)) return `got a ${typeof headers}. ${PASS_THEM}`;
+  if (typeof headers["then"] === "function") return "got a promise: await it, as await headers()";
+  if (tagOf(headers) === "Map") return null;
+
+  const hasGet = typeof headers["get"] === "function";
+  if (isObject(headers["headers"])) return hasGet ? null : `got the whole request. ${PASS_THEM}`;
+  if (isObject(headers["req"]) || isObject(headers["request"])) {
+    return "got the framework's context. Pass the headers of its request";
+  }
+  if (["FormData", "URLSearchParams"].includes(tagOf(headers)) || ArrayBuffer.isView(headers)) {
+    return `got a ${tagOf(headers)}. ${PASS_THEM}`;
+  }
+  const [name] = hasGet ? [] : Object.keys(headers).filter((key) => isObject(headers[key]));
+  return name === undefined ? null : `their ${name} is an object, not a text. ${PASS_THEM}`;
 }
 
 /** The value of a header, or null if it is missing or occurs more than once. */
 function oneHeader(headers: Delivery["headers"], name: string): string | null {
-  const values = isHeadersLike(headers)
+  const values = valuesOf(headers, name);
+  const [value] = values;
+  // Servers join repeated headers with a comma. Neither of our headers contains one.
+  return values.length === 1 && value !== undefined && !value.includes(",") ? value : null;
+}
+
+function valuesOf(headers: Delivery["headers"], name: string): string[] {
+  const values: unknown[] = isHeadersLike(headers)
     ? [headers.get(name) ?? []].flat()
     : Object.keys(headers)
         .filter((key) => key.toLowerCase() === name)
         .flatMap((key) => headers[key] ?? []);
-
-  const [value] = values;
-  // Servers join repeated headers with a comma. Neither of our headers contains one.
-  return values.length === 1 && value !== undefined && !value.includes(",") ? value : null;
+  return values.map((value) => {
+    if (typeof value === "string") return value;
+    throw new TypeError(`verify needs ${name} as the text that arrived, but got a ${typeof value}`);
+  });
 }
 
 function isHeadersLike(headers: Delivery["headers"]): headers is HeadersLike {

@@ -1,6 +1,8 @@
 """Compares the verdict on every vector. VECTORS names the file of vectors."""
 
 import base64
+import datetime
+import io
 import json
 import os
 import pathlib
@@ -42,3 +44,87 @@ def test_headers_of_http_server():
     assert verify(case["secrets"], headers=headers, body=body, now_ms=case["now"]) == "valid"
     headers["X-VC-Signature"] = "sha256=00"
     assert verify(case["secrets"], headers=headers, body=body, now_ms=case["now"]) == "malformed"
+
+
+CASE = CASES[0]
+BODY = base64.b64decode(CASE["body"])
+GENUINE = {"headers": dict(CASE["headers"]), "body": BODY, "now_ms": CASE["now"]}
+
+
+async def body_of_a_request():
+    return BODY
+
+
+class Request(dict):
+    """As the Request of Starlette: a mapping that also has headers."""
+
+    headers = GENUINE["headers"]
+
+
+@pytest.mark.parametrize(
+    "change, says",
+    [
+        ({"headers": None}, "headers, but got NoneType"),
+        ({"headers": "X-VC-Signature: sha256=00"}, "headers, but got str"),
+        ({"headers": 7}, "headers, but got int"),
+        ({"headers": GENUINE["headers"].items}, "headers, but got builtin_function_or_method"),
+        ({"headers": Request()}, "whole request"),
+        ({"headers": [(b"x-vc-signature", b"sha256=00")]}, "bytes of ASGI"),
+        ({"headers": {"HTTP_X_VC_SIGNATURE": "sha256=00", "wsgi.input": io.BytesIO()}}, "request.META"),
+        ({"headers": [b"a line"]}, "a list of bytes"),
+        ({"headers": {"x-vc-signature": ["sha256=00"]}}, "is list"),
+        ({"body": BODY.decode()}, "got text"),
+        ({"body": json.loads(BODY)}, "already parsed, to dict"),
+        ({"body": None}, "it is missing"),
+        ({"body": io.BytesIO(BODY)}, "it was not read"),
+        ({"body": iter([BODY])}, "it was not read"),
+        ({"body": BODY.decode}, "got a function: call it"),
+        ({"now_ms": datetime.datetime(2026, 1, 1)}, "but got datetime"),
+        ({"now_ms": str(CASE["now"])}, "but got str"),
+    ],
+)
+def test_an_argument_of_a_wrong_kind_is_explained(change, says):
+    with pytest.raises(TypeError, match=f"^verify needs .*{says}"):
+        verify(CASE["secrets"], **{**GENUINE, **change})
+
+
+def test_a_coroutine_in_place_of_the_body_is_explained():
+    body = body_of_a_request()
+    with pytest.raises(TypeError, match="await it"):
+        verify(CASE["secrets"], **{**GENUINE, "body": body})
+    body.close()
+
+
+@pytest.mark.parametrize("secret", ["{}\n", " {}", '"{}"', "'{}'", "{}\r\n"])
+def test_white_space_or_quotes_around_the_secret_are_explained(secret):
+    with pytest.raises(ValueError, match="as issued"):
+        verify([secret.format(CASE["secrets"][0])], **GENUINE)
+
+
+def test_a_secret_of_bytes_is_explained_and_a_generator_of_secrets_works():
+    with pytest.raises(TypeError, match="as text"):
+        verify([CASE["secrets"][0].encode()], **GENUINE)
+    assert verify((one for one in CASE["secrets"]), **GENUINE) == "valid"
+
+
+def test_a_clock_in_seconds_is_explained():
+    with pytest.raises(ValueError, match="got seconds"):
+        verify(CASE["secrets"], **{**GENUINE, "now_ms": CASE["now"] / 1000})
+
+
+def test_a_body_that_was_read_before_is_explained():
+    read = {**GENUINE, "body": b""}
+    with pytest.raises(ValueError, match="got 0 of 231: read it once"):
+        verify(CASE["secrets"], **{**read, "headers": {**GENUINE["headers"], "Content-Length": "231"}})
+    for more in [{}, {"Content-Length": "0"}, {"Content-Length": "20", "Content-Encoding": "gzip"}, {"Content-Length": "x"}]:
+        assert verify(CASE["secrets"], **{**read, "headers": {**GENUINE["headers"], **more}}) == "forged"
+
+
+def test_a_delivery_without_the_headers_is_malformed():
+    assert verify(CASE["secrets"], headers={"X-VC-Signature": None}, body=BODY) == "malformed"
+    assert verify(CASE["secrets"], headers={}, body=BODY) == "malformed"
+
+
+def test_any_bytes_verify():
+    for body in [BODY, bytearray(BODY), memoryview(BODY)]:
+        assert verify(CASE["secrets"], **{**GENUINE, "body": body}) == "valid"

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	mathrand "math/rand"
@@ -86,9 +87,15 @@ type sentEvent struct {
 
 // PublishAll publishes 1 to 1,000 events, all or nothing.
 func (p *Publisher) PublishAll(ctx context.Context, events []NewEvent) ([]Published, error) {
+	if fault := p.fault(ctx); fault != "" {
+		return nil, errors.New("events: " + fault)
+	}
 	// Made once: every attempt repeats these keys, so that no event is published twice.
 	sent := make([]sentEvent, len(events))
 	for i, event := range events {
+		if event.Data == nil {
+			return nil, fmt.Errorf("events: event %d has no Data", i+1)
+		}
 		sent[i] = sentEvent{event.Organization, event.Data.eventType(), event.Data, nil, event.DedupeKey}
 		if !event.OccurredAt.IsZero() {
 			at := event.OccurredAt.UTC()
@@ -118,6 +125,21 @@ func (p *Publisher) PublishAll(ctx context.Context, events []NewEvent) ([]Publis
 		return nil, &PublishError{http.StatusAccepted, "the answer does not name every event"}
 	}
 	return answer.Items, nil
+}
+
+// fault names what no attempt can get past.
+func (p *Publisher) fault(ctx context.Context) string {
+	switch {
+	case ctx == nil:
+		return "the context is nil: pass context.Background()"
+	case !strings.HasPrefix(p.BaseURL, "http://") && !strings.HasPrefix(p.BaseURL, "https://"):
+		return "BaseURL must be the address of the operator API, http://… or https://…"
+	case strings.HasSuffix(strings.TrimRight(p.BaseURL, "/"), "/api/v1/admin"):
+		return "BaseURL must be the address without /api/v1/admin"
+	case p.Token == "" || strings.ContainsAny(p.Token, " \t\r\n"):
+		return "Token must be an operator token without white space: is the environment variable set?"
+	}
+	return ""
 }
 
 func (p *Publisher) send(ctx context.Context, body []byte) ([]byte, error) {

@@ -36,6 +36,12 @@ class Publisher:
         self, base_url: str, token: str, *,
         attempts: int = 5, delay: float = 0.2, timeout: float = 15.0,
     ) -> None:
+        if not (isinstance(base_url, str) and base_url.startswith(("http://", "https://"))):
+            raise ValueError("base_url must be the address of the operator API, http://… or https://…")
+        if base_url.rstrip("/").endswith("/api/v1/admin"):
+            raise ValueError("base_url must be the address without /api/v1/admin")
+        if not (isinstance(token, str) and token and token.isascii() and token.isprintable() and " " not in token):
+            raise ValueError("token must be an operator token without white space: is the environment variable set?")
         self._url = base_url.rstrip("/") + "/api/v1/admin/events"
         self._token = token
         self._attempts = attempts
@@ -48,6 +54,8 @@ class Publisher:
 
     def publish_all(self, events: Sequence[NewEvent]) -> list[Published]:
         """Publishes 1 to 1,000 events, all or nothing."""
+        if not isinstance(events, Sequence) or not all(isinstance(event, dict) for event in events):
+            raise TypeError("publish_all needs a list of events, and an event is a dict of organization, type and data")
         # Made once: every attempt repeats these keys, so that no event is published twice.
         keyed = [{"dedupe_key": str(uuid.uuid4()), **event} for event in events]
         items: list[Published] = self._send(json.dumps({"events": keyed}, allow_nan=False).encode())["items"]

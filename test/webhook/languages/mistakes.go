@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	for _, secrets := range [][]string{nil, {""}, {"whsec_x", ""}, {os.Getenv("NOT_SET")}} {
+	for _, secrets := range [][]string{nil, {""}, {"whsec_x", ""}, {os.Getenv("NOT_SET")}, {"whsec_x\n"}, {"\"whsec_x\""}} {
 		fmt.Println(answer(secrets))
 	}
 }

@@ -2,10 +2,11 @@
 
 import hashlib
 import hmac
+import inspect
 import re
 import time
 from email.message import Message
-from typing import Iterable, Literal, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Iterable, Literal, Mapping, Optional, Sequence, Tuple, Union
 
 __all__ = ["REPLAY_WINDOW_MS", "Headers", "Verdict", "verify"]
 
@@ -14,40 +15,113 @@ Verdict = Literal["valid", "malformed", "stale", "forged"]
 #: What frameworks and http.server have as headers, or the pairs of name and value as they arrived.
 Headers = Union[Mapping[str, str], Message, Iterable[Tuple[str, str]]]
 
+#: The raw bytes of a body.
+Buffer = Union[bytes, bytearray, memoryview]
+
 #: How far the timestamp of a delivery may lie from the receiver's clock, in either direction.
 REPLAY_WINDOW_MS = 5 * 60 * 1000
 
 
 def verify(
-    secrets: Sequence[str], *, headers: Headers, body: bytes, now_ms: Optional[float] = None
+    secrets: Sequence[str], *, headers: Headers, body: Buffer, now_ms: Optional[float] = None
 ) -> Verdict:
     """Returns the verdict on a delivery.
 
     secrets: the signing secrets that may have signed: two while you rotate them.
+    headers: those of the framework: request.headers. http.server: self.headers.
     body: the raw bytes, before any parsing.
-    Raises ValueError if a secret is empty or missing: anybody could sign with it.
+    now_ms: your clock in milliseconds since the Unix epoch. For tests.
+    Raises ValueError if a secret is empty or missing, because anybody could sign with it, and TypeError or ValueError for other
+    mistakes of the receiving program. A delivery cannot cause one.
     """
-    if isinstance(secrets, str) or not secrets or not all(secrets):
-        raise ValueError("verify needs a list of non-empty signing secrets")
-    signature, timestamp = _one(headers, "x-vc-signature"), _one(headers, "x-vc-timestamp")
+    keys, pairs = _keys(secrets), _pairs(headers)
+    if not isinstance(body, (bytes, bytearray, memoryview)):
+        raise TypeError(f"verify needs the raw bytes of the request body, but {_problem_of(body)}. {_READ_IT}")
+    if not (now_ms is None or isinstance(now_ms, (int, float))):
+        raise TypeError(f"verify needs now_ms as a number of milliseconds, but got {_kind(now_ms)}")
+    signature, timestamp = _one(pairs, "x-vc-signature"), _one(pairs, "x-vc-timestamp")
     if signature is None or not re.fullmatch("sha256=[^,]*", signature):
         return "malformed"
     if timestamp is None or not re.fullmatch("[0-9]{1,15}", timestamp):
         return "malformed"
     now = time.time() * 1000 if now_ms is None else now_ms
     if abs(now - int(timestamp)) > REPLAY_WINDOW_MS:
+        if abs(now * 1000 - int(timestamp)) <= REPLAY_WINDOW_MS:
+            raise ValueError("verify needs now_ms in milliseconds, but got seconds: pass time.time() * 1000")
         return "stale"
     message = timestamp.encode() + b"." + body
-    genuine = [hmac.compare_digest(signature.encode(), _sign(one, message)) for one in secrets]
-    return "valid" if any(genuine) else "forged"
+    genuine = [hmac.compare_digest(signature.encode(), _sign(one, message)) for one in keys]
+    if any(genuine):
+        return "valid"
+    _refuse_spent(pairs, body)
+    return "forged"
+
+
+_READ_IT = "Flask: request.get_data(), Django: request.body, FastAPI and Starlette: await request.body()"
+_PASS_THEM = "Pass request.headers of the framework, or pairs of text"
+
+
+def _keys(secrets: Sequence[str]) -> Sequence[str]:
+    keys = [] if secrets is None or isinstance(secrets, (str, bytes)) else list(secrets)
+    if not keys or not all(keys):
+        raise ValueError("verify needs a list of non-empty signing secrets")
+    for key in keys:
+        if not isinstance(key, str):
+            raise TypeError(f"verify needs signing secrets as text (whsec_…), but got {_kind(key)}")
+        if key != key.strip(" \t\r\n\"'`"):
+            raise ValueError("verify needs the signing secret as issued, but white space or a quote surrounds it")
+    return keys
+
+
+def _pairs(headers: Headers) -> Sequence[Tuple[str, Optional[str]]]:
+    """The names and values of headers are texts, so that no delivery can look like one of these mistakes."""
+    if headers is None or isinstance(headers, (str, bytes)) or callable(headers):
+        raise TypeError(f"verify needs the request's headers, but got {_kind(headers)}. {_PASS_THEM}")
+    if hasattr(headers, "headers"):
+        raise TypeError(f"verify needs the request's headers, but got the whole request. {_PASS_THEM}")
+    if not hasattr(headers, "items") and not hasattr(headers, "__iter__"):
+        raise TypeError(f"verify needs the request's headers, but got {_kind(headers)}. {_PASS_THEM}")
+    pairs: Sequence[Any] = list(headers.items() if hasattr(headers, "items") else headers)
+    for pair in pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(f"verify needs the request's headers, but got a list of {_kind(pair)}. {_PASS_THEM}")
+        if not isinstance(pair[0], str) or not (pair[1] is None or isinstance(pair[1], str)):
+            raise TypeError(
+                f"verify needs the request's headers, but {pair[0]!r} is {_kind(pair[1])}: this is no request.headers, but the "
+                f"bytes of ASGI or the environment of WSGI (request.META). {_PASS_THEM}"
+            )
+    return pairs
+
+
+def _problem_of(body: object) -> str:
+    if isinstance(body, str):
+        return "got text: decoding and encoding may change it"
+    if inspect.isawaitable(body):
+        return "got an awaitable: await it"
+    if callable(body):
+        return "got a function: call it"
+    if any(hasattr(body, name) for name in ("read", "__aiter__", "__next__")):
+        return "it was not read"
+    return "it is missing" if body is None else f"it was already parsed, to {_kind(body)}"
+
+
+def _refuse_spent(pairs: Sequence[Tuple[str, Optional[str]]], body: Buffer) -> None:
+    """An empty body of a request that had one was read before, as by request.form, or the connection ended amid the request."""
+    length = _one(pairs, "content-length")
+    is_encoded = any(_one(pairs, name) for name in ("content-encoding", "transfer-encoding"))
+    if len(body) == 0 and not is_encoded and re.fullmatch("[0-9]{1,15}", length or "0") and int(length or "0") > 0:
+        raise ValueError(f"verify needs the raw bytes of the request body, but got 0 of {length}: read it once. {_READ_IT}")
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__
 
 
 def _sign(secret: str, message: bytes) -> bytes:
     return b"sha256=" + hmac.new(secret.encode(), message, hashlib.sha256).hexdigest().encode()
 
 
-def _one(headers: Headers, name: str) -> Optional[str]:
+def _one(pairs: Sequence[Tuple[str, Optional[str]]], name: str) -> Optional[str]:
     """Returns the value of a header, or of all headers of this name with commas between them, as servers join them."""
-    pairs = headers.items() if isinstance(headers, (Mapping, Message)) else headers
-    values = [value for key, value in pairs if key.lower() == name]
+    values = [value for key, value in pairs if key.lower() == name and value is not None]
     return ", ".join(values) if values else None

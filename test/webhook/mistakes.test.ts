@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import { test } from "node:test";
+import { runInNewContext } from "node:vm";
+import { handleOnce, type EventStore } from "../../src/webhook/handle-once.ts";
+import { createMemoryStore } from "../../src/webhook/memory-store.ts";
+import { verify, type Delivery } from "../../src/webhook/verify.ts";
+import { aDelivery, SECRET } from "./delivery.ts";
+
+const { headers, body } = aDelivery();
+
+/** Calls `verify` as JavaScript does, without type checks. */
+function verifying(mistake: Record<string, unknown>) {
+  return verify({ secret: SECRET, headers, body, ...mistake } as unknown as Delivery);
+}
+
+function aNodeRequest(): IncomingMessage {
+  const request = new IncomingMessage(new Socket());
+  for (const [name, value] of Object.entries(headers)) {
+    request.headers[name.toLowerCase()] = value;
+  }
+  return request;
+}
+
+function aFetchRequest(): Request {
+  return new Request("https://localhost", { method: "POST", headers, body });
+}
+
+const wrongHeaders: [what: string, headers: unknown, says: RegExp][] = [
+  ["undefined", undefined, /they are missing\. Pass request\.headers/],
+  ["null", null, /they are missing/],
+  ["a promise, as of Next.js 15", Promise.resolve(new Headers(headers)), /promise: await it/],
+  ["a function", () => headers, /got a function/],
+  ["a text", "x-vc-signature: sha256=00", /got a string/],
+  ["pairs", Object.entries(headers), /got an array.*Object\.fromEntries/],
+  ["rawHeaders", Object.entries(headers).flat(), /got an array/],
+  ["a Node.js request", aNodeRequest(), /whole request/],
+  ["a Fetch request", aFetchRequest(), /whole request/],
+  ["the context of Hono", { req: aFetchRequest(), get: () => undefined }, /context/],
+  ["the event of SvelteKit, or of a loader", { request: aFetchRequest(), params: {} }, /context/],
+  ["URLSearchParams", new URLSearchParams(headers), /URLSearchParams/],
+  ["the parsed body", { event: "vc.test.ping", data: { message: "" } }, /data is an object/],
+  ["the body", Buffer.from("{}"), /Uint8Array/],
+  ["headers of CloudFront", { "x-vc-signature": [{ key: "", value: "" }] }, /x-vc-signature/],
+  ["a number", { ...headers, "X-VC-Timestamp": 1 }, /x-vc-timestamp as the text/],
+  ["Headers whose get is asynchronous", { get: () => Promise.resolve("x") }, /x-vc-signature as/],
+];
+
+for (const [what, wrong, says] of wrongHeaders) {
+  test(`${what} in place of the headers is explained`, async () => {
+    await assert.rejects(verifying({ headers: wrong }), (error: Error) => {
+      assert.equal(error.name, "TypeError");
+      assert.match(error.message, /^verify needs /);
+      assert.match(error.message, says);
+      return true;
+    });
+  });
+}
+
+const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+const goodHeaders: [what: string, headers: unknown][] = [
+  ["a Map in any letter case", new Map(Object.entries(headers))],
+  ["a Map in lower case", new Map(lower)],
+  [
+    "Headers of another realm",
+    runInNewContext("({ get: (name) => map.get(name) })", {
+      map: new Map(lower),
+    }),
+  ],
+  ["a Map of another realm", runInNewContext("new Map(pairs)", { pairs: lower })],
+  ["an object without a prototype", Object.assign(Object.create(null), headers)],
+  [
+    "an Express request, whose get reads headers",
+    {
+      headers: Object.fromEntries(lower),
+      get: (name: string) => new Map(lower).get(name.toLowerCase()),
+    },
+  ],
+  [
+    "headers named like members of a request",
+    {
+      ...headers,
+      ...{ headers: "x", req: "x", request: "x", then: "x", get: "x" },
+    },
+  ],
+];
+
+for (const [what, good] of goodHeaders) {
+  test(`${what} verifies`, async () => {
+    assert.equal((await verifying({ headers: good })).verdict, "valid");
+  });
+}
+
+test("white space or quotes around the secret are explained, and never read as forged", async () => {
+  const wrong = [
+    `${SECRET}\n`,
+    ` ${SECRET}`,
+    `${SECRET}\r\n`,
+    `"${SECRET}"`,
+    `'${SECRET}'`,
+    `\t${SECRET}`,
+  ];
+  for (const secret of [...wrong, [SECRET, `${SECRET} `]]) {
+    await assert.rejects(verifying({ secret }), { name: "TypeError", message: /as issued/ });
+  }
+});
+
+test("a secret of another kind is explained", async () => {
+  for (const secret of [[SECRET, undefined], Buffer.from(SECRET), Promise.resolve(SECRET), 7]) {
+    await assert.rejects(verifying({ secret }), { name: "TypeError", message: /signing secret/ });
+  }
+});
+
+test("a clock in seconds or of another kind is explained, and never reads as stale", async () => {
+  const seconds = Math.floor(Date.now() / 1000);
+  await assert.rejects(verifying({ now: seconds }), { name: "TypeError", message: /got seconds/ });
+  for (const now of [new Date(), String(Date.now()), BigInt(Date.now()), Date.now]) {
+    await assert.rejects(verifying({ now }), { name: "TypeError", message: /milliseconds/ });
+  }
+});
+
+test("a body that was read before is explained, if its length is known", async () => {
+  const sent = { ...headers, "content-length": "231" };
+  for (const spent of ["", new Uint8Array(), "[object Object]"]) {
+    await assert.rejects(verifying({ headers: sent, body: spent }), {
+      message: /got \d+ of 231.*Read it once/,
+    });
+  }
+});
+
+test("no delivery with an empty body causes an exception", async () => {
+  const lengths = [
+    {},
+    { "content-length": "0" },
+    { "content-length": "20", "content-encoding": "gzip" },
+    { "content-length": "20", "transfer-encoding": "chunked" },
+    { "content-length": "20, 20" },
+    { "content-length": "-1" },
+  ];
+  for (const length of lengths) {
+    const { verdict } = await verifying({ headers: { ...headers, ...length }, body: "" });
+    assert.equal(verdict, "forged");
+  }
+  const text = { headers: { ...headers, "content-length": "15" }, body: "[object Object]" };
+  assert.equal((await verifying(text)).verdict, "forged");
+});
+
+test("verify without its one object is explained", async () => {
+  for (const wrong of [undefined, null, SECRET, []]) {
+    await assert.rejects(verify(wrong as unknown as Delivery), {
+      message: /one object: \{ secret/,
+    });
+  }
+});
+
+const wrongOnce: [what: string, change: Record<string, unknown>, says: RegExp][] = [
+  ["no event", { event: undefined }, /event that `verify` returned/],
+  [
+    "the whole verification",
+    { event: { verdict: "valid", event: { id: "evt_1" } } },
+    /with its `id`/,
+  ],
+  ["no store", { store: undefined }, /store with `add`/],
+  ["a Map as store", { store: new Map() }, /store with `add`/],
+  ["a store that was not created", { store: createMemoryStore }, /createMemoryStore\(\)/],
+  ["no handle", { handle: undefined }, /`handle`, a function/],
+  ["a handle that was called already", { handle: Promise.resolve() }, /`handle`, a function/],
+  ["a time in words", { underWayMs: "1m" }, /underWayMs as a number/],
+  ["a time that is not a number", { rememberMs: NaN }, /rememberMs as a number/],
+];
+
+for (const [what, change, says] of wrongOnce) {
+  test(`handleOnce with ${what} is explained, and handles nothing`, async () => {
+    const store = createMemoryStore();
+    const handle = () => assert.fail("handled");
+    const options = { store, event: { id: "evt_1" }, handle, ...change };
+    await assert.rejects(handleOnce(options as Parameters<typeof handleOnce>[0]), {
+      name: "TypeError",
+      message: says,
+    });
+  });
+}
+
+test("a store whose add returns something else is explained, and loses no event", async () => {
+  for (const answer of [undefined, "OK", true, 1]) {
+    const store = { ...createMemoryStore(), add: () => Promise.resolve(answer) };
+    const call = { store: store as unknown as EventStore, event: { id: "evt_1" }, handle: () => 0 };
+    await assert.rejects(handleOnce(call), {
+      name: "TypeError",
+      message: /a store whose `add` returns/,
+    });
+  }
+});
