@@ -50,6 +50,7 @@ export class SchemaIndex {
   readonly #bases = new WeakMap<Schema, string>();
   /** The dynamic anchors of each resource. */
   readonly #dynamic = new Map<string, Map<string, Schema>>();
+  readonly #texts = new WeakMap<Schema, string>();
   /** The `$id`s that occur more than once. */
   readonly duplicates: string[] = [];
 
@@ -82,6 +83,22 @@ export class SchemaIndex {
   /** The dynamic anchors of the resource that a schema belongs to. */
   dynamicAnchorsAround(schema: Schema): ReadonlyMap<string, Schema> {
     return this.#dynamic.get(this.#bases.get(schema) ?? "") ?? new Map<string, Schema>();
+  }
+
+  /** Returns a text that is the same for equal schemas whose references lead to equal schemas. */
+  textOf(target: Schema): string {
+    const known = this.#texts.get(target);
+    if (known !== undefined) return known;
+    const reached = new Set([target]);
+    for (const schema of reached) {
+      for (const [reference, from] of referencesIn(schema)) {
+        const further = this.resolve(reference, from);
+        if (isObject(further)) reached.add(further);
+      }
+    }
+    const text = [...reached].map((schema) => JSON.stringify(schema)).join("\n");
+    this.#texts.set(target, text);
+    return text;
   }
 
   /** Returns what a reference in this schema leads to. */
@@ -117,4 +134,14 @@ function resolveUri(reference: string, base: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** The references within a schema, each with the schema that it stands in. */
+function* referencesIn(value: unknown): Generator<[reference: string, from: Schema]> {
+  if (Array.isArray(value)) for (const item of value) yield* referencesIn(item);
+  if (!isObject(value)) return;
+  for (const reference of [value["$ref"], value["$dynamicRef"]]) {
+    if (typeof reference === "string") yield [reference, value];
+  }
+  for (const member of Object.values(value)) yield* referencesIn(member);
 }

@@ -39,7 +39,11 @@ export class Bundle {
       return `#/$defs/${target}`;
     }
     const scope = this.#entered(target, outer);
-    const key = [target, ...scope.values()].map((schema) => this.#idOf(schema)).join();
+    // Files often hold the same definitions. They are compiled once.
+    const key =
+      scope.size === 0
+        ? this.#index.textOf(target)
+        : [target, ...scope.values()].map((schema) => this.#idOf(schema)).join();
     const known = this.#names.get(key);
     if (known !== undefined) return known;
     const name = `s${this.#names.size}`;

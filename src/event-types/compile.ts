@@ -5,9 +5,10 @@ import { toFaults } from "../domain/violation.ts";
 import { partsOf, type Schema, SchemaIndex, subschemasOf } from "../domain/schema-index.ts";
 import { isObject } from "../lib/is-object.ts";
 import { Bundle } from "./bundle.ts";
-import { costsOf, stepsOf } from "./cost.ts";
 import type { Definition, FileFault } from "./definition.ts";
 import { isAnnotation } from "./dialect.ts";
+import { costsOf, stepsOf } from "./cost.ts";
+import { patternCosts } from "./pattern-cost.ts";
 import { ValidationThread } from "./validation-thread.ts";
 
 /** Faults of one event's data that are named. */
@@ -37,7 +38,7 @@ export async function compileTypes(
   const usable = definitions.filter((definition) => !told.has(definition));
   const bundle = new Bundle(definitions, index);
   const references = usable.map((definition) => orTell(definition, () => bundle.add(definition)));
-  const costs = costsOf(bundle.$defs);
+  const costs = costsOf(bundle.$defs, await patternCosts());
   const apart = new ValidationThread({ definitions, annotations });
   const find = memoized(() => finderOf(create, bundle));
   ajv.addSchema({ $defs: bundle.$defs }, BUNDLE);

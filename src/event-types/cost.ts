@@ -1,7 +1,7 @@
 import { DATA_DEPTH_MAX } from "../domain/event-request.ts";
 import { type Schema, subschemasOf } from "../domain/schema-index.ts";
 import { isObject } from "../lib/is-object.ts";
-import { costOfPattern } from "./pattern-cost.ts";
+import type { PatternCosts } from "./pattern-cost.ts";
 
 /** A bound of the steps of a validation: `fixed`, for each character of the data, and for each pair of characters. */
 export interface Cost {
@@ -52,7 +52,10 @@ const SQUARE_FORMATS = new Set(["url", "regex"]);
  * the square of the data, such as for a schema that leads back to itself in two ways. Throws if a schema refers to itself
  * for the same value, which would never end.
  */
-export function costsOf($defs: Record<string, unknown>): (reference: string) => Cost {
+export function costsOf(
+  $defs: Record<string, unknown>,
+  costOfPattern: PatternCosts,
+): (reference: string) => Cost {
   const known = new Map<string, Weight>();
   const path: { reference: string; level: number }[] = [];
   return (reference) => {
@@ -89,6 +92,35 @@ export function costsOf($defs: Record<string, unknown>): (reference: string) => 
       else sum = both(sum, repeated(weigh(part, level + 1)));
     }
     return both(sum, named);
+  }
+
+  function ownWeight(schema: Schema): Weight {
+    const { enum: values, const: value, uniqueItems, pattern, patternProperties, format } = schema;
+    const ofNames = Object.keys(isObject(patternProperties) ? patternProperties : {});
+    const patterns = [
+      ...(typeof pattern === "string" ? [weightOfPattern(pattern, schema["maxLength"])] : []),
+      ...ofNames.map((text) => weightOfPattern(text, null)),
+    ];
+    const fixed =
+      Object.keys(schema).length +
+      sizeOf(schema["properties"]) +
+      sizeOf(schema["required"]) +
+      sizeOf(schema["dependentRequired"]) +
+      leavesOf(values) +
+      leavesOf(value);
+    const own = { ...NOTHING, fixed, linear: 1, subtree: uniqueItems === true ? UNIQUE_STEPS : 0 };
+    if (typeof format === "string" && SQUARE_FORMATS.has(format)) own.square += 1;
+    return patterns.reduce(both, own);
+  }
+
+  function weightOfPattern(pattern: string, maxLength: unknown): Weight {
+    const { factor, degree } = costOfPattern(pattern);
+    // The validator checks `maxLength` first.
+    if (typeof maxLength === "number" && Number.isFinite(degree)) {
+      return { ...NOTHING, linear: factor * maxLength ** (degree - 1) };
+    }
+    if (degree === 1) return { ...NOTHING, linear: factor };
+    return degree === 2 ? { ...NOTHING, square: factor } : UNBOUNDED;
   }
 }
 
@@ -132,35 +164,6 @@ function settled(weight: Weight): Weight {
     lowest: Infinity,
   };
   return weight.loops > 0 ? { ...once, linear: once.linear + once.fixed / 2 } : once;
-}
-
-function ownWeight(schema: Schema): Weight {
-  const { enum: values, const: value, uniqueItems, pattern, patternProperties, format } = schema;
-  const ofNames = Object.keys(isObject(patternProperties) ? patternProperties : {});
-  const patterns = [
-    ...(typeof pattern === "string" ? [weightOfPattern(pattern, schema["maxLength"])] : []),
-    ...ofNames.map((text) => weightOfPattern(text, null)),
-  ];
-  const fixed =
-    Object.keys(schema).length +
-    sizeOf(schema["properties"]) +
-    sizeOf(schema["required"]) +
-    sizeOf(schema["dependentRequired"]) +
-    leavesOf(values) +
-    leavesOf(value);
-  const own = { ...NOTHING, fixed, linear: 1, subtree: uniqueItems === true ? UNIQUE_STEPS : 0 };
-  if (typeof format === "string" && SQUARE_FORMATS.has(format)) own.square += 1;
-  return patterns.reduce(both, own);
-}
-
-function weightOfPattern(pattern: string, maxLength: unknown): Weight {
-  const { factor, degree } = costOfPattern(pattern);
-  // The validator checks `maxLength` first.
-  if (typeof maxLength === "number" && Number.isFinite(degree)) {
-    return { ...NOTHING, linear: factor * maxLength ** (degree - 1) };
-  }
-  if (degree === 1) return { ...NOTHING, linear: factor };
-  return degree === 2 ? { ...NOTHING, square: factor } : UNBOUNDED;
 }
 
 function sizeOf(value: unknown): number {

@@ -1,4 +1,4 @@
-import { type AST, RegExpParser } from "@eslint-community/regexpp";
+import type { AST } from "@eslint-community/regexpp";
 
 /** How the steps of a match grow with the length of the text: `factor` times its length to the power of `degree`. */
 export interface PatternCost {
@@ -11,15 +11,20 @@ const UNBOUNDED: PatternCost = { factor: 1, degree: Infinity };
 /** A quantifier that permits more repetitions counts as one without a maximum. */
 const REPEATED_MAX = 64;
 
-/** A bound of the steps that a backtracking engine needs for a pattern. */
-export function costOfPattern(pattern: string): PatternCost {
-  const { alternatives } = new RegExpParser().parsePattern(pattern, undefined, undefined, {
-    unicode: true,
-  });
-  const parts = alternatives.map(ofAlternative);
-  return {
-    factor: parts.reduce((sum, { factor }) => sum + factor, 0),
-    degree: Math.max(...parts.map(({ degree }) => degree)),
+/** Bounds the steps that a backtracking engine needs for a pattern. */
+export type PatternCosts = (pattern: string) => PatternCost;
+
+/** The parser is loaded when asked for. */
+export async function patternCosts(): Promise<PatternCosts> {
+  const { RegExpParser } = await import("@eslint-community/regexpp");
+  const parser = new RegExpParser();
+  return (pattern) => {
+    const { alternatives } = parser.parsePattern(pattern, undefined, undefined, { unicode: true });
+    const parts = alternatives.map(ofAlternative);
+    return {
+      factor: parts.reduce((sum, { factor }) => sum + factor, 0),
+      degree: Math.max(...parts.map(({ degree }) => degree)),
+    };
   };
 }
 

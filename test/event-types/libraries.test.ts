@@ -193,3 +193,70 @@ test("no library is generated from a folder with faults, and all faults are name
   const folder = await aFolder(t, { "a.b.json": { summary: 1 }, "c.d.json": NOTED });
   await assert.rejects(generateLibrary(folder, "ts"), /a\.b\.json/);
 });
+
+/** What the library's types are, without the code. */
+async function typesOf(
+  t: TestContext,
+  schema: object,
+  { language = "ts" as "ts" | "py" | "go", example = {}, files = {} } = {},
+): Promise<string> {
+  const folder = await aFolder(t, { "a.b.json": typeFile(schema, example), ...files });
+  const source = await generateLibrary(folder, language);
+  return (
+    /begin types|Types of the events\.\n([^]*?)\n\n(?:export type EventType |Published|\/\/ NewEvent)/.exec(
+      source,
+    )?.[1] ?? ""
+  );
+}
+
+const CONTACT = {
+  type: "object",
+  properties: { email: { type: "string" }, phone: { type: "string" } },
+};
+
+test("alternatives that only require members leave the members typed", async (t) => {
+  const either = ["email", "phone"].map((name) => ({ required: [name] }));
+  for (const further of [{ anyOf: either }, { oneOf: either }, { allOf: [{ anyOf: either }] }]) {
+    const types = await typesOf(t, { ...CONTACT, ...further }, { example: { email: "e" } });
+    assert.match(types, /"email"\?: string;\s+"phone"\?: string;/);
+  }
+  const own = {
+    anyOf: [
+      { properties: { fax: { type: "string" } }, required: ["fax"] },
+      { required: ["email"] },
+    ],
+  };
+  assert.match(await typesOf(t, { ...CONTACT, ...own }, { example: { email: "e" } }), /"email"\?: string;/);
+});
+
+test("definitions that several places share are named types, written once", async (t) => {
+  const schema = {
+    properties: {
+      from: { $ref: "#/$defs/address" },
+      to: { anyOf: [{ $ref: "#/$defs/address" }, { type: "null" }] },
+      once: { $ref: "#/$defs/once" },
+      lists: { type: "array", items: { type: "array", items: { $ref: "#/$defs/node" } } },
+    },
+    required: ["from"],
+    $defs: {
+      address: { type: "object", properties: { city: { type: "string" } } },
+      once: { type: "object", properties: { city: { type: "string" } } },
+      node: { type: "object", properties: { next: { $ref: "#/$defs/node" } }, required: ["next"] },
+    },
+  };
+  const { once, ...twice } = schema.properties;
+  assert.ok(once);
+  const files = { "c.d.json": typeFile({ ...schema, properties: twice }, { from: {} }) };
+  const wrap = { ...schema, required: [] };
+  const typescript = await typesOf(t, wrap, { files });
+  assert.equal(typescript.match(/export type Address = /g)?.length, 1);
+  assert.match(typescript, /"from"\?: Address;/);
+  assert.match(typescript, /"to"\?: Address \| null;/);
+  assert.match(typescript, /"lists"\?: ReadonlyArray<readonly Node\[\]>;/);
+  assert.doesNotMatch(typescript, /Once/);
+  assert.match(await typesOf(t, wrap, { language: "py", files }), /"next": "Node",/);
+  const go = await typesOf(t, wrap, { language: "go", files });
+  assert.equal(go.match(/type Address struct/g)?.length, 1);
+  assert.match(go, /Next \*Node `json:"next"`/);
+  assert.match(go, /To Nullable\[Address\]/);
+});

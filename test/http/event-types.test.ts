@@ -132,3 +132,35 @@ test("operators still find the deliveries of a type without a file", async (t) =
     code: "invalid_request",
   });
 });
+
+test("a page lists every member of the top level first, and a recursion once", () => {
+  const node = {
+    type: "object",
+    properties: { left: { $ref: "#/$defs/node" }, right: { $ref: "#/$defs/node" }, list: { type: "array", items: { $ref: "#/$defs/node" } }, value: {} },
+  };
+  const schema = {
+    $ref: "#/$defs/base",
+    properties: { node: { $ref: "#/$defs/node" }, either: { anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }] }, total: {} },
+    required: ["total", "base"],
+    $defs: { node, base: { properties: { base: { type: "string" } } } },
+  };
+  const type = { name: "a.b", summary: "s", schema, example: {}, faultsOf: () => [] };
+  const fields = fieldsOf(type, createEventTypes([type]));
+  assert.deepEqual(column(fields, "name"), [
+    ...["node", "either", "total", "base"],
+    ...["node.left", "node.right", "node.list", "node.value", "either.a", "either.b"],
+  ]);
+  const required = fields.filter((field) => field.required);
+  assert.deepEqual(column(required, "name"), ["total", "base"]);
+});
+
+test("the API document has each shared definition once", () => {
+  const address = { type: "object", properties: { next: { $ref: "#/$defs/address" } } };
+  const schema = { properties: { a: { $ref: "#/$defs/address" }, c: { $ref: "c.d" } }, $defs: { address } };
+  const types = ["a.b", "c.d", "e.f"].map((name) => ({ name, summary: "s", schema: name === "c.d" ? {} : schema, example: {}, faultsOf: () => [] }));
+  const { schemas } = webhooksOf(createEventTypes(types));
+  assert.deepEqual(Object.keys(schemas).filter((name) => name.startsWith("Data.")), ["Data.address"]);
+  assert.deepEqual(Reflect.get(schemas, "e.f"), {
+    properties: { a: { $ref: "#/components/schemas/Data.address" }, c: { $ref: "#/components/schemas/c.d" } },
+  });
+});

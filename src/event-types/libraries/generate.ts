@@ -1,10 +1,9 @@
 import { readFile } from "node:fs/promises";
 import type { LibraryLanguage } from "../../domain/event-types.ts";
 import { describeFaults, loadFolder } from "../load.ts";
-import { expandSchema, type Schema } from "../expand.ts";
 import { goTypes } from "./go.ts";
 import { pythonTypes } from "./python.ts";
-import { shapeOf, type TypedEvent } from "./shape.ts";
+import { typedEvents, type TypedEvent } from "./shape.ts";
 import { typescriptTypes } from "./typescript.ts";
 
 const FOLDER = new URL("../../../../src/event-types/libraries/", import.meta.url);
@@ -20,20 +19,10 @@ export async function generateLibrary(
 ): Promise<string> {
   const { definitions, faults } = await loadFolder(folder, annotations);
   if (faults.length > 0) throw new Error(describeFaults(folder, faults));
-  const events = definitions.map((definition) => ({
-    name: definition.name,
-    summary: definition.summary,
-    shape: shapeOfData(expandSchema(definition, definitions, { keep: ["description"] })),
-  }));
+  const events = typedEvents(definitions);
   const source = await readFile(new URL(FILES[language], FOLDER), "utf8");
   const types = typesOf(events, language);
   return source.replace(MARKED, (_, mark: string) => `${mark} Types of the events.\n${types}`);
-}
-
-/** `data` is an object even if its schema does not say so. */
-function shapeOfData(schema: Schema): TypedEvent["shape"] {
-  const shape = shapeOf(schema);
-  return shape.kind === "object" ? shape : { kind: "map", values: { kind: "any" } };
 }
 
 function typesOf(events: readonly TypedEvent[], language: LibraryLanguage): string {

@@ -1,20 +1,39 @@
-import { Names, type Scope } from "./names.ts";
-import type { Member, Shape, TypedEvent } from "./shape.ts";
+import { Names, Scope } from "./names.ts";
+import { type Member, type NamedType, plainOf, type Shape, type TypedEvent } from "./shape.ts";
 
-const RESERVED = ["Data", "NewEvent", "Published", "PublishError", "Publisher"];
+const RESERVED = [
+  "Data",
+  "NewEvent",
+  "Published",
+  "PublishError",
+  "Publisher",
+  "Nullable",
+  "Some",
+  "Null",
+];
 
 /** Returns the types of the data in Go. */
 export function goTypes(events: readonly TypedEvent[]): string {
-  const names = new Names(RESERVED);
-  const types: string[] = [];
-  for (const { name, summary, shape } of events) {
-    const type = names.take(name);
-    const declared = typeOf(shape, type, { names, types });
-    const own = declared === type ? types.pop() : `type ${type} ${declared}`;
-    types.push(`// ${type} is the data of ${name}: ${summary}.\n${own ?? ""}`);
-    types.push(`func (${type}) eventType() string { return ${JSON.stringify(name)} }`);
-  }
-  return types.join("\n\n");
+  const scope = new Scope(RESERVED);
+  const named = events.map((event) => ({ ...event, type: scope.names.take(event.name) }));
+  return named
+    .flatMap(({ name, summary, shape, type }) => {
+      const own = declarationOf(shape, type, scope);
+      const others = scope.types.splice(0);
+      return [
+        ...others,
+        `// ${type} is the data of ${name}: ${summary}.\n${own}`,
+        `func (${type}) eventType() string { return ${JSON.stringify(name)} }`,
+      ];
+    })
+    .join("\n\n");
+}
+
+/** An event has a type of its own, which says what it is the data of. */
+function declarationOf(shape: Shape, name: string, scope: Scope): string {
+  const plain = plainOf(shape);
+  const members = membersOf(plain);
+  return members ? structOf(members, name, scope) : `type ${name} ${typeOf(plain, name, scope)}`;
 }
 
 /** Returns a type expression. Declares a struct for an object, with the wanted name. */
@@ -41,35 +60,115 @@ function typeOf(shape: Shape, wanted: string, scope: Scope): string {
       return union(shape.of, wanted, scope);
     case "object":
       return declare(shape.members, wanted, scope);
+    case "named":
+      return named(shape.type, scope);
   }
 }
 
+/** A type that contains itself needs a pointer. */
+function named(type: NamedType, scope: Scope): string {
+  const name = scope.nameOf(type, (given) => {
+    const declared = typeOf(type.shape, given, scope);
+    if (declared !== given) scope.types.push(`type ${given} ${declared}`);
+  });
+  const isStruct = membersOf(plainOf(type.shape)) !== null;
+  return type.isRecursive && isStruct ? `*${name}` : name;
+}
+
 function nested(shape: Shape, wanted: string, scope: Scope): string {
-  return typeOf(shape, shape.kind === "object" ? scope.names.take(wanted) : wanted, scope);
+  const isUnion = shape.kind === "union" && withoutNull(shape.of).length > 1;
+  const isNew = shape.kind === "object" || isUnion;
+  return typeOf(shape, isNew ? scope.names.take(wanted) : wanted, scope);
 }
 
-/** A value or null is a pointer. Go has no other unions. */
+function withoutNull(of: readonly Shape[]): Shape[] {
+  return of.filter(({ kind }) => kind !== "null");
+}
+
+/** A value or null is a pointer, and objects are one struct with the members of all. Go has no other unions. */
 function union(of: readonly Shape[], wanted: string, scope: Scope): string {
-  const [one, ...more] = of.filter(({ kind }) => kind !== "null");
-  return one && more.length === 0 ? pointer(nested(one, wanted, scope)) : "any";
+  const others = withoutNull(of);
+  const [one, ...more] = others;
+  if (one && more.length === 0) return pointer(nested(one, wanted, scope));
+  const members = membersOf({ kind: "union", of: others });
+  if (!members) return "any";
+  const type = declare(members, wanted, scope);
+  return others.length < of.length ? pointer(type) : type;
 }
 
-function literal(values: readonly unknown[]): string {
+/** The members of an object, or of each of several. Null for anything else. */
+function membersOf(shape: Shape): readonly Member[] | null {
+  if (shape.kind === "object") return shape.members.every(isTaggable) ? shape.members : null;
+  if (shape.kind !== "union") return null;
+  const lists = shape.of.map((one) => membersOf(plainOf(one)));
+  const members = new Map<string, Member>();
+  for (const list of lists) {
+    if (!list) return null;
+    for (const member of list) {
+      const before = members.get(member.name);
+      const isSame =
+        !before ||
+        JSON.stringify(before.shape, nameOnly) === JSON.stringify(member.shape, nameOnly);
+      members.set(member.name, {
+        ...(before ?? member),
+        ...(isSame ? {} : { shape: { kind: "any" } }),
+        required: lists.every((one) =>
+          one?.some(({ name, required }) => name === member.name && required),
+        ),
+      });
+    }
+  }
+  return [...members.values()];
+}
+
+function nameOnly(key: string, value: unknown): unknown {
+  return key === "type" ? (value as NamedType).name : value;
+}
+
+/** encoding/json ignores a tag with any other name. */
+function isTaggable({ name }: Member): boolean {
+  return /^[\p{L}\p{N}!#$%&()*+\-./:;<=>?@[\]^_{|}~ ]+$/u.test(name);
+}
+
+function literal(all: readonly unknown[]): string {
+  const values = all.filter((value) => value !== null);
+  if (values.length < all.length && values.length > 0) return pointer(literal(values));
   if (values.every((value) => typeof value === "string")) return "string";
   if (values.every(Number.isInteger)) return "int64";
   return values.every((value) => typeof value === "number") ? "float64" : "any";
 }
 
 function declare(members: readonly Member[], name: string, scope: Scope): string {
+  if (!members.every(isTaggable)) return "map[string]any";
+  scope.types.push(structOf(members, name, scope));
+  return name;
+}
+
+function structOf(members: readonly Member[], name: string, scope: Scope): string {
   const fields = new Names();
   const lines = members.map(({ name: member, shape, required, description }) => {
-    const type = nested(shape, `${name} ${member}`, scope);
-    const tag = `\`json:${JSON.stringify(required ? member : `${member},omitempty`)}\``;
+    const type = fieldType(shape, required, () => nested(shape, `${name} ${member}`, scope));
+    const key = member === "-" ? "-," : member;
+    const tag = `\`json:${JSON.stringify(required ? key : `${key.replace(/,$/, "")},omitempty`)}\``;
     const remark = description === "" ? "" : ` // ${description}`;
-    return `\t${fields.take(member)} ${required ? type : pointer(type)} ${tag}${remark}`;
+    return `\t${fields.take(member)} ${type} ${tag}${remark}`;
   });
-  scope.types.push(`type ${name} struct {\n${lines.join("\n")}\n}`);
-  return name;
+  return `type ${name} struct {\n${lines.join("\n")}\n}`;
+}
+
+/** An optional member may be absent, null, empty or zero, and each is sent as it is. */
+function fieldType(shape: Shape, required: boolean, typeOf: () => string): string {
+  if (required) return typeOf();
+  const plain = plainOf(shape);
+  const type = typeOf();
+  const mayBeNull =
+    plain.kind === "null" ||
+    plain.kind === "any" ||
+    type === "any" ||
+    (plain.kind === "literals" && plain.values.includes(null)) ||
+    (plain.kind === "union" && plain.of.some(({ kind }) => kind === "null"));
+  if (mayBeNull) return `Nullable[${type.replace(/^\*/, "")}]`;
+  return type.startsWith("*") ? type : `*${type}`;
 }
 
 /** So that an optional value may be zero. A type that can be nil needs no pointer. */

@@ -1,3 +1,5 @@
+import type { NamedType } from "./shape.ts";
+
 /** Gives each thing a name of its own in Pascal case, such as `OrderCreated` for `order.created`. */
 export class Names {
   readonly #taken: Set<string>;
@@ -23,8 +25,23 @@ function pascalCase(text: string): string {
 }
 
 /** The declarations of a generated file. */
-export interface Scope {
-  names: Names;
+export class Scope {
   /** The types that are declared so far. */
-  types: string[];
+  readonly types: string[] = [];
+  readonly names: Names;
+  readonly #known = new Map<NamedType, string>();
+
+  constructor(reserved: Iterable<string>) {
+    this.names = new Names(reserved);
+  }
+
+  /** Returns the name of a type. The first time, `declare` adds its declaration. */
+  nameOf(type: NamedType, declare: (name: string) => void): string {
+    const known = this.#known.get(type);
+    if (known !== undefined) return known;
+    const name = this.names.take(type.name);
+    this.#known.set(type, name);
+    declare(name);
+    return name;
+  }
 }

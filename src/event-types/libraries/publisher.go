@@ -20,6 +20,38 @@ import (
 // Data is the data of an event: one of the types of this package.
 type Data interface{ eventType() string }
 
+// Nullable is an optional member that may be null: absent if it is nil.
+type Nullable[T any] map[bool]T
+
+// Some is a member with a value.
+func Some[T any](value T) Nullable[T] { return Nullable[T]{true: value} }
+
+// Null is a member that is null.
+func Null[T any]() Nullable[T] {
+	var none T
+	return Nullable[T]{false: none}
+}
+
+// MarshalJSON writes the value or null.
+func (n Nullable[T]) MarshalJSON() ([]byte, error) {
+	if value, ok := n[true]; ok {
+		return json.Marshal(value)
+	}
+	return []byte("null"), nil
+}
+
+// UnmarshalJSON reads the value or null.
+func (n *Nullable[T]) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*n = Null[T]()
+		return nil
+	}
+	var value T
+	err := json.Unmarshal(text, &value)
+	*n = Some(value)
+	return err
+}
+
 // begin types
 // end types
 

@@ -1,18 +1,23 @@
-import { Names, type Scope } from "./names.ts";
+import { Scope } from "./names.ts";
 import type { Member, Shape, TypedEvent } from "./shape.ts";
 
 const RESERVED = [
   ...["Any", "Literal", "NotRequired", "Sequence", "TypedDict", "Union"],
-  ...["NewEvent", "Published", "PublishError", "Publisher"],
+  ...["NewEvent", "Published", "PublishError", "Publisher", "None", "True", "False"],
+  ...["Exception", "OSError", "ValueError"],
 ];
 
 /** Returns the types of the events and of their data in Python. */
 export function pythonTypes(events: readonly TypedEvent[]): string {
-  const names = new Names(RESERVED);
-  const types: string[] = [];
-  const union = events.map(({ name, summary, shape }) => {
-    const data = typeOf(shape, names.take(`${name} data`), { names, types });
-    const event = names.take(name);
+  const scope = new Scope(RESERVED);
+  const { names, types } = scope;
+  const named = events.map((event) => ({
+    ...event,
+    data: names.take(`${event.name} data`),
+    event: names.take(event.name),
+  }));
+  const union = named.map(({ name, summary, shape, data: wanted, event }) => {
+    const data = typeOf(shape, wanted, scope);
     types.push(`# ${summary}.\n${event} = TypedDict("${event}", {\n${membersOf(name, data)}\n})`);
     return event;
   });
@@ -56,6 +61,11 @@ function typeOf(shape: Shape, wanted: string, scope: Scope): string {
       return `Union[${shape.of.map((one, i) => nested(one, `${wanted}${i + 1}`, scope)).join(", ")}]`;
     case "object":
       return declare(shape.members, wanted, scope);
+    case "named":
+      return `"${scope.nameOf(shape.type, (name) => {
+        const type = typeOf(shape.type.shape, name, scope);
+        if (type !== name) scope.types.push(`${name} = ${type}`);
+      })}"`;
   }
 }
 
@@ -76,7 +86,10 @@ function declare(members: readonly Member[], name: string, scope: Scope): string
 
 /** A float is not allowed in a Literal. */
 function literal(values: readonly (string | number | boolean | null)[]): string {
-  if (values.some((value) => typeof value === "number" && !Number.isInteger(value))) return "float";
+  if (values.length === 0) return "Any";
+  if (values.some((value) => typeof value === "number" && !Number.isInteger(value))) {
+    return values.every((value) => typeof value === "number") ? "float" : "Any";
+  }
   const words = values.map((value) => {
     if (value === null) return "None";
     if (typeof value === "boolean") return value ? "True" : "False";

@@ -1,5 +1,6 @@
+import { type Schema, SchemaIndex } from "../../domain/schema-index.ts";
 import { isObject } from "../../lib/is-object.ts";
-import type { Schema } from "../expand.ts";
+import type { Definition } from "../definition.ts";
 
 /** The kind of a schema's values, as far as types of programming languages express it. */
 export type Shape =
@@ -8,7 +9,8 @@ export type Shape =
   | { kind: "array"; items: Shape }
   | { kind: "map"; values: Shape }
   | { kind: "object"; members: readonly Member[] }
-  | { kind: "union"; of: readonly Shape[] };
+  | { kind: "union"; of: readonly Shape[] }
+  | { kind: "named"; type: NamedType };
 
 export interface Member {
   name: string;
@@ -16,6 +18,17 @@ export interface Member {
   required: boolean;
   /** One line. Empty: none. */
   description: string;
+}
+
+/** A shape that several places refer to. */
+export interface NamedType {
+  /** Of the definition: not unique. */
+  readonly name: string;
+  shape: Shape;
+  /** Whether it contains itself. */
+  isRecursive: boolean;
+  /** How many places refer to it. */
+  uses: number;
 }
 
 /** An event type, and the shape of its data. */
@@ -28,71 +41,185 @@ export interface TypedEvent {
 
 const ANY: Shape = { kind: "any" };
 
-/** Returns the shape of a schema without references. A schema without an equivalent type is `any`. */
-export function shapeOf(schema: unknown): Shape {
-  if (!isObject(schema)) return ANY;
-  const { enum: values, const: only, anyOf, oneOf, allOf, $ref } = schema;
-  if (isObject($ref)) return shapeOf({ ...$ref, ...without(schema, "$ref") });
-  if (Array.isArray(values)) return literals(values);
-  if ("const" in schema) return literals([only]);
-  for (const either of [anyOf, oneOf]) {
-    if (Array.isArray(either)) return union(either.map(shapeOf));
+/** Returns the events of a folder with the shapes of their data. Equal definitions of several files are one named type. */
+export function typedEvents(definitions: readonly Definition[]): TypedEvent[] {
+  const index = new SchemaIndex(definitions);
+  const named = new Map<string, NamedType>();
+  const open = new Set<NamedType>();
+  const events = definitions.map(({ name, summary, schema }) => ({
+    name,
+    summary,
+    shape: ofData(shapeOf(schema)),
+  }));
+  for (const type of named.values()) type.shape = withoutSingles(type.shape);
+  return events.map((event) => ({ ...event, shape: withoutSingles(event.shape) }));
+
+  /** A schema without an equivalent type is `any`. */
+  function shapeOf(schema: unknown): Shape {
+    if (!isObject(schema)) return ANY;
+    const { $ref, allOf, enum: values, const: only, anyOf, oneOf, ...rest } = schema;
+    if (Array.isArray(values)) return literals(values);
+    if ("const" in schema) return literals([only]);
+    const parts: Shape[] = [ofTypes(rest)];
+    if (typeof $ref === "string") parts.unshift(referred($ref, schema));
+    if (Array.isArray(allOf)) parts.push(...allOf.map(shapeOf));
+    const whole = merged(parts);
+    const either = [anyOf, oneOf].find((one) => Array.isArray(one)) as unknown[] | undefined;
+    return either ? alternatives(whole, either) : whole;
   }
-  if (Array.isArray(allOf)) return merged([without(schema, "allOf"), ...(allOf as unknown[])]);
-  const types = [schema["type"] ?? []].flat();
-  return types.length === 0 ? typeless(schema) : union(types.map((type) => typed(type, schema)));
+
+  /** `required` alone adds nothing to the members, and an alternative of its own type replaces what is common to all. */
+  function alternatives(common: Shape, either: readonly unknown[]): Shape {
+    const shapes = either.map(shapeOf).filter(({ kind }) => kind !== "any");
+    if (shapes.length < either.length) return common;
+    return union(common.kind === "any" ? shapes : shapes.map((shape) => merged([common, shape])));
+  }
+
+  function referred(reference: string, from: Schema): Shape {
+    const target = index.resolve(reference, from);
+    if (!isObject(target)) return ANY;
+    const key = `${nameOf(reference)} ${index.textOf(target)}`;
+    const known = named.get(key);
+    if (known) {
+      known.uses++;
+      if (open.has(known)) known.isRecursive = true;
+      return isWorthAName(known.shape) || open.has(known)
+        ? { kind: "named", type: known }
+        : known.shape;
+    }
+    const type: NamedType = { name: nameOf(reference), shape: ANY, isRecursive: false, uses: 1 };
+    named.set(key, type);
+    open.add(type);
+    type.shape = shapeOf(target);
+    open.delete(type);
+    return isWorthAName(type.shape) || type.isRecursive ? { kind: "named", type } : type.shape;
+  }
+
+  function ofTypes(schema: Schema): Shape {
+    const types = [schema["type"] ?? []].flat();
+    if (types.length === 0) return isObject(schema["properties"]) ? objectOf(schema) : ANY;
+    return union(types.map((type) => typed(type, schema)));
+  }
+
+  function typed(type: unknown, schema: Schema): Shape {
+    switch (type) {
+      case "string":
+      case "integer":
+      case "number":
+      case "boolean":
+      case "null":
+        return { kind: type };
+      case "array":
+        return { kind: "array", items: shapeOf(schema["items"]) };
+      case "object":
+        return objectOf(schema);
+      default:
+        return ANY;
+    }
+  }
+
+  function objectOf({ properties, required, additionalProperties }: Schema): Shape {
+    if (!isObject(properties) || Object.keys(properties).length === 0) {
+      return { kind: "map", values: shapeOf(additionalProperties) };
+    }
+    const names = new Set(Array.isArray(required) ? required : []);
+    const members = Object.entries(properties).map(([name, member]) => ({
+      name,
+      shape: shapeOf(member),
+      required: names.has(name),
+      description: descriptionOf(member),
+    }));
+    return { kind: "object", members };
+  }
 }
 
-function typeless(schema: Schema): Shape {
-  return isObject(schema["properties"]) ? objectOf(schema) : ANY;
+/** `data` is an object even if its schema does not say so. */
+function ofData(shape: Shape): Shape {
+  return isOfObjects(shape) ? shape : { kind: "map", values: ANY };
 }
 
-function typed(type: unknown, schema: Schema): Shape {
-  switch (type) {
+function isOfObjects(shape: Shape): boolean {
+  const plain = plainOf(shape);
+  return plain.kind === "object" || (plain.kind === "union" && plain.of.every(isOfObjects));
+}
+
+/** A type that only one place refers to stands there. */
+function withoutSingles(shape: Shape): Shape {
+  switch (shape.kind) {
+    case "array":
+      return { ...shape, items: withoutSingles(shape.items) };
+    case "map":
+      return { ...shape, values: withoutSingles(shape.values) };
+    case "union":
+      return { ...shape, of: shape.of.map(withoutSingles) };
+    case "object": {
+      const members = shape.members.map((one) => ({ ...one, shape: withoutSingles(one.shape) }));
+      return { ...shape, members };
+    }
+    case "named": {
+      const { uses, isRecursive, shape: only } = shape.type;
+      return uses > 1 || isRecursive ? shape : withoutSingles(only);
+    }
+    case "any":
     case "string":
     case "integer":
     case "number":
     case "boolean":
     case "null":
-      return { kind: type };
-    case "array":
-      return { kind: "array", items: shapeOf(schema["items"]) };
-    case "object":
-      return objectOf(schema);
-    default:
-      return ANY;
+    case "literals":
+      return shape;
   }
 }
 
-function objectOf({ properties, required, additionalProperties }: Schema): Shape {
-  if (!isObject(properties) || Object.keys(properties).length === 0) {
-    return { kind: "map", values: shapeOf(additionalProperties) };
-  }
-  const names = new Set(Array.isArray(required) ? required : []);
-  const members = Object.entries(properties).map(([name, member]) => ({
-    name,
-    shape: shapeOf(member),
-    required: names.has(name),
-    description: descriptionOf(member),
-  }));
-  return { kind: "object", members };
+export function plainOf(shape: Shape): Shape {
+  return shape.kind === "named" ? plainOf(shape.type.shape) : shape;
+}
+
+function isWorthAName({ kind }: Shape): boolean {
+  return kind === "object" || kind === "union" || kind === "literals";
 }
 
 /** The members of all parts. A later part replaces a member of an earlier one. */
-function merged(parts: readonly unknown[]): Shape {
-  const shapes = parts.map(shapeOf).filter(({ kind }) => kind !== "any");
-  if (shapes.length === 1 && shapes[0]) return shapes[0];
+function merged(parts: readonly Shape[]): Shape {
+  const shapes = parts.filter(({ kind }) => kind !== "any");
+  const [one = ANY, ...others] = shapes;
+  if (others.length === 0) return one;
   const members = new Map<string, Member>();
   for (const shape of shapes) {
-    if (shape.kind !== "object") return ANY;
-    for (const member of shape.members) members.set(member.name, member);
+    const plain = plainOf(shape);
+    if (plain.kind === "map") continue;
+    if (plain.kind !== "object") return others.at(-1) ?? one;
+    for (const member of plain.members) {
+      const before = members.get(member.name);
+      const required = member.required || (before?.required ?? false);
+      members.set(member.name, {
+        ...member,
+        required,
+        shape: before ? merged([before.shape, member.shape]) : member.shape,
+      });
+    }
   }
-  return members.size === 0 ? ANY : { kind: "object", members: [...members.values()] };
+  return members.size === 0 ? one : { kind: "object", members: [...members.values()] };
 }
 
 function union(of: readonly Shape[]): Shape {
   if (of.some(({ kind }) => kind === "any")) return ANY;
-  return of.length === 1 && of[0] ? of[0] : { kind: "union", of };
+  const texts = new Set<string>();
+  const different = of.filter((shape) => {
+    const text =
+      shape.kind === "named"
+        ? null
+        : shape.kind === "object" || shape.kind === "union"
+          ? null
+          : JSON.stringify(shape, withoutTypes);
+    return text === null || texts.size < texts.add(text).size;
+  });
+  const [one] = different;
+  return different.length === 1 && one ? one : { kind: "union", of: different };
+}
+
+function withoutTypes(key: string, value: unknown): unknown {
+  return key === "type" ? (value as NamedType).name : value;
 }
 
 function literals(values: readonly unknown[]): Shape {
@@ -107,6 +234,9 @@ function descriptionOf(schema: unknown): string {
   return typeof text === "string" ? text.replace(/\s+/g, " ").trim() : "";
 }
 
-function without(schema: Schema, name: string): Schema {
-  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== name));
+/** The last word of a reference: `address` of `#/$defs/address`, and the type's name of `customer.changed.json`. */
+function nameOf(reference: string): string {
+  const [base = "", fragment = ""] = reference.split("#");
+  const last = (fragment === "" ? base.replace(/\.json$/, "") : fragment).split("/").at(-1) ?? "";
+  return decodeURIComponent(last).replaceAll("~1", "/").replaceAll("~0", "~");
 }

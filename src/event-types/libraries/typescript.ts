@@ -1,15 +1,32 @@
+import { Scope } from "./names.ts";
 import type { Member, Shape, TypedEvent } from "./shape.ts";
+
+const RESERVED = [
+  ...["EventData", "EventType", "NewEvent", "Published", "PublishError", "Publisher"],
+  ...[
+    "PublisherOptions",
+    "Error",
+    "Promise",
+    "ReadonlyArray",
+    "Record",
+    "Required",
+    "Response",
+    "RequestInit",
+  ],
+  ...["AbortSignal", "JSON", "Math", "Number", "String", "TypeError"],
+];
 
 /** Returns the types of the data in TypeScript. */
 export function typescriptTypes(events: readonly TypedEvent[]): string {
+  const scope = new Scope(RESERVED);
   const lines = events.map(
     ({ name, summary, shape }) =>
-      `  /** ${comment(summary)} */\n  ${JSON.stringify(name)}: ${typeOf(shape, "  ")};`,
+      `  /** ${comment(summary)} */\n  ${JSON.stringify(name)}: ${typeOf(shape, "  ", scope)};`,
   );
-  return `export interface EventData {\n${lines.join("\n")}\n}`;
+  return [...scope.types, `export interface EventData {\n${lines.join("\n")}\n}`].join("\n\n");
 }
 
-function typeOf(shape: Shape, indent: string): string {
+function typeOf(shape: Shape, indent: string, scope: Scope): string {
   switch (shape.kind) {
     case "any":
       return "unknown";
@@ -23,23 +40,31 @@ function typeOf(shape: Shape, indent: string): string {
     case "literals":
       return shape.values.map((value) => JSON.stringify(value)).join(" | ") || "never";
     case "array":
-      return `readonly ${inParentheses(typeOf(shape.items, indent))}[]`;
+      return listOf(typeOf(shape.items, indent, scope));
     case "map":
-      return `{ readonly [name: string]: ${typeOf(shape.values, indent)} }`;
+      return `{ readonly [name: string]: ${typeOf(shape.values, indent, scope)} }`;
     case "union":
-      return shape.of.map((one) => inParentheses(typeOf(one, indent))).join(" | ");
+      return shape.of.map((one) => typeOf(one, indent, scope)).join(" | ");
     case "object":
-      return `{\n${shape.members.map((one) => member(one, `${indent}  `)).join("\n")}\n${indent}}`;
+      return `{\n${shape.members.map((one) => member(one, `${indent}  `, scope)).join("\n")}\n${indent}}`;
+    case "named":
+      return scope.nameOf(shape.type, (name) => {
+        scope.types.push(`export type ${name} = ${typeOf(shape.type.shape, "", scope)};`);
+      });
   }
 }
 
-function member({ name, shape, required, description }: Member, indent: string): string {
+function member(
+  { name, shape, required, description }: Member,
+  indent: string,
+  scope: Scope,
+): string {
   const words = description === "" ? "" : `${indent}/** ${comment(description)} */\n`;
-  return `${words}${indent}${JSON.stringify(name)}${required ? "" : "?"}: ${typeOf(shape, indent)};`;
+  return `${words}${indent}${JSON.stringify(name)}${required ? "" : "?"}: ${typeOf(shape, indent, scope)};`;
 }
 
-function inParentheses(type: string): string {
-  return /^(\w+|\{[^]*\})$/.test(type) ? type : `(${type})`;
+function listOf(type: string): string {
+  return /^\w+$/.test(type) ? `readonly ${type}[]` : `ReadonlyArray<${type}>`;
 }
 
 function comment(text: string): string {

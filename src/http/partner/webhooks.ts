@@ -1,7 +1,7 @@
 import type { EventType, EventTypes } from "../../domain/event-types.ts";
 import { exampleRequest } from "../docs/example-request.ts";
 import type { Webhooks } from "../openapi.ts";
-import { asComponent } from "./event-component.ts";
+import { componentsOf } from "./event-component.ts";
 
 const COMPONENTS = "#/components";
 
@@ -12,7 +12,7 @@ export function webhooksOf(types: EventTypes): Webhooks {
     webhooks: Object.fromEntries(all.map((type) => [type.name, { post: operation(type) }])),
     schemas: Object.fromEntries([
       ["EventEnvelope", ENVELOPE],
-      ...all.map((type) => [type.name, asComponent(type, all)] as const),
+      ...Object.entries(componentsOf(all)),
       ...all.map(({ name }) => [envelopeName(name), envelopeOf(name)] as const),
     ]),
     parameters: HEADERS,

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { loadEventTypes, loadFolder } from "../../src/event-types/load.ts";
+import { aFolder, typeFile } from "../support/event-types.ts";
+import { column } from "../support/columns.ts";
+
+const DRAFT_07 = "http://json-schema.org/draft-07/schema#";
+
+test("a schema of draft-07 is translated to 2020-12", async (t) => {
+  const schema = {
+    $schema: DRAFT_07,
+    type: "object",
+    properties: {
+      pair: { type: "array", items: [{ type: "string" }, { $ref: "#amount" }], additionalItems: false },
+      card: { type: "string" },
+    },
+    dependencies: { card: ["pair"], pair: { required: ["other"] } },
+    definitions: { amount: { $id: "#amount", $schema: DRAFT_07, type: "integer", description: "In cents." } },
+  };
+  const example = { pair: ["a", 1], other: 1 };
+  const [type] = await loadEventTypes(await aFolder(t, { "a.b.json": typeFile(schema, example) }));
+  assert.ok(type);
+  assert.deepEqual(column(type.faultsOf({ pair: [1, "1", 2], other: 1 }), "pointer"), ["/pair", "/pair/0", "/pair/1"]);
+  assert.deepEqual(column(type.faultsOf({ card: "c" }), "pointer"), ["/pair"]);
+  assert.deepEqual(column(type.faultsOf({ pair: [] }), "pointer"), ["/other"]);
+  assert.doesNotMatch(JSON.stringify(type.schema), /draft-07|dependencies|additionalItems/);
+});
+
+const REFUSED: [what: string, schema: object, fault: RegExp][] = [
+  ["a keyword beside $ref", { properties: { a: { $ref: "#", maxItems: 1 } } }, /properties\/a\/maxItems is ignored beside \$ref in draft-07/],
+  ["a keyword of 2020-12", { unevaluatedProperties: false }, /unevaluatedProperties is not known to draft-07/],
+  ["another draft within it", { properties: { a: { $schema: "http://json-schema.org/draft-04/schema#" } } }, /properties\/a\/\$schema must be/],
+];
+
+for (const [what, schema, fault] of REFUSED) {
+  test(`a schema of draft-07 whose meaning differs is refused by one sentence: ${what}`, async (t) => {
+    const file = typeFile({ $schema: DRAFT_07, type: "object", ...schema });
+    const { faults } = await loadFolder(await aFolder(t, { "a.b.json": file }));
+    assert.equal(faults.length, 1, JSON.stringify(faults));
+    assert.match(faults[0]?.detail ?? "", fault);
+  });
+}
+
+test("a keyword or a format that no vocabulary knows is a fault unless it is an annotation", async (t) => {
+  const schema = { type: "object", "x-a.b": 1, tsType: 2, properties: { a: { format: "color", maxLenght: 3 } } };
+  const folder = await aFolder(t, { "a.b.json": typeFile(schema) });
+  const details = async (annotations: string[]) => column((await loadFolder(folder, annotations)).faults, "detail");
+  assert.deepEqual(await details([]), [
+    'schema: unknown keyword: "tsType"',
+    'schema: unknown keyword: "maxLenght"',
+    'schema: unknown format: "color"',
+  ]);
+  assert.deepEqual(await details(["tsType", "color", "maxLenght"]), []);
+});
+
+test("an example that reading would change is a fault", async (t) => {
+  const file = '{"summary":"s","schema":{"maximum":18446744073709551615},"example":{"a":1e-400,"a":1}}';
+  const { faults } = await loadFolder(await aFolder(t, { "a.b.json": file }));
+  assert.equal(faults.length, 2, JSON.stringify(faults));
+  assert.match(faults[0]?.detail ?? "", /^example\/a must be a number that a 64-bit float keeps/);
+  assert.equal(faults[1]?.detail, "example/a must not occur twice");
+});
