@@ -11,25 +11,47 @@ test("a schema of draft-07 is translated to 2020-12", async (t) => {
     $schema: DRAFT_07,
     type: "object",
     properties: {
-      pair: { type: "array", items: [{ type: "string" }, { $ref: "#amount" }], additionalItems: false },
+      pair: {
+        type: "array",
+        items: [{ type: "string" }, { $ref: "#amount" }],
+        additionalItems: false,
+      },
       card: { type: "string" },
     },
     dependencies: { card: ["pair"], pair: { required: ["other"] } },
-    definitions: { amount: { $id: "#amount", $schema: DRAFT_07, type: "integer", description: "In cents." } },
+    definitions: {
+      amount: { $id: "#amount", $schema: DRAFT_07, type: "integer", description: "In cents." },
+    },
   };
   const example = { pair: ["a", 1], other: 1 };
   const [type] = await loadEventTypes(await aFolder(t, { "a.b.json": typeFile(schema, example) }));
   assert.ok(type);
-  assert.deepEqual(column(type.faultsOf({ pair: [1, "1", 2], other: 1 }), "pointer"), ["/pair", "/pair/0", "/pair/1"]);
+  assert.deepEqual(column(type.faultsOf({ pair: [1, "1", 2], other: 1 }), "pointer"), [
+    "/pair/0",
+    "/pair/1",
+    "/pair",
+  ]);
   assert.deepEqual(column(type.faultsOf({ card: "c" }), "pointer"), ["/pair"]);
   assert.deepEqual(column(type.faultsOf({ pair: [] }), "pointer"), ["/other"]);
   assert.doesNotMatch(JSON.stringify(type.schema), /draft-07|dependencies|additionalItems/);
 });
 
 const REFUSED: [what: string, schema: object, fault: RegExp][] = [
-  ["a keyword beside $ref", { properties: { a: { $ref: "#", maxItems: 1 } } }, /properties\/a\/maxItems is ignored beside \$ref in draft-07/],
-  ["a keyword of 2020-12", { unevaluatedProperties: false }, /unevaluatedProperties is not known to draft-07/],
-  ["another draft within it", { properties: { a: { $schema: "http://json-schema.org/draft-04/schema#" } } }, /properties\/a\/\$schema must be/],
+  [
+    "a keyword beside $ref",
+    { properties: { a: { $ref: "#", maxItems: 1 } } },
+    /properties\/a\/maxItems is ignored beside \$ref in draft-07/,
+  ],
+  [
+    "a keyword of 2020-12",
+    { unevaluatedProperties: false },
+    /unevaluatedProperties is not known to draft-07/,
+  ],
+  [
+    "another draft within it",
+    { properties: { a: { $schema: "http://json-schema.org/draft-04/schema#" } } },
+    /properties\/a\/\$schema must be/,
+  ],
 ];
 
 for (const [what, schema, fault] of REFUSED) {
@@ -42,9 +64,15 @@ for (const [what, schema, fault] of REFUSED) {
 }
 
 test("a keyword or a format that no vocabulary knows is a fault unless it is an annotation", async (t) => {
-  const schema = { type: "object", "x-a.b": 1, tsType: 2, properties: { a: { format: "color", maxLenght: 3 } } };
+  const schema = {
+    type: "object",
+    "x-a.b": 1,
+    tsType: 2,
+    properties: { a: { format: "color", maxLenght: 3 } },
+  };
   const folder = await aFolder(t, { "a.b.json": typeFile(schema) });
-  const details = async (annotations: string[]) => column((await loadFolder(folder, annotations)).faults, "detail");
+  const details = async (annotations: string[]) =>
+    column((await loadFolder(folder, annotations)).faults, "detail");
   assert.deepEqual(await details([]), [
     'schema: unknown keyword: "tsType"',
     'schema: unknown keyword: "maxLenght"',
@@ -54,7 +82,8 @@ test("a keyword or a format that no vocabulary knows is a fault unless it is an 
 });
 
 test("an example that reading would change is a fault", async (t) => {
-  const file = '{"summary":"s","schema":{"maximum":18446744073709551615},"example":{"a":1e-400,"a":1}}';
+  const file =
+    '{"summary":"s","schema":{"maximum":18446744073709551615},"example":{"a":1e-400,"a":1}}';
   const { faults } = await loadFolder(await aFolder(t, { "a.b.json": file }));
   assert.equal(faults.length, 2, JSON.stringify(faults));
   assert.match(faults[0]?.detail ?? "", /^example\/a must be a number that a 64-bit float keeps/);

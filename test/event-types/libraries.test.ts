@@ -198,7 +198,7 @@ test("no library is generated from a folder with faults, and all faults are name
 async function typesOf(
   t: TestContext,
   schema: object,
-  { language = "ts" as "ts" | "py" | "go", example = {}, files = {} } = {},
+  { language = "ts", example = {}, files = {} } = {},
 ): Promise<string> {
   const folder = await aFolder(t, { "a.b.json": typeFile(schema, example), ...files });
   const source = await generateLibrary(folder, language);
@@ -226,7 +226,10 @@ test("alternatives that only require members leave the members typed", async (t)
       { required: ["email"] },
     ],
   };
-  assert.match(await typesOf(t, { ...CONTACT, ...own }, { example: { email: "e" } }), /"email"\?: string;/);
+  assert.match(
+    await typesOf(t, { ...CONTACT, ...own }, { example: { email: "e" } }),
+    /"email"\?: string;/,
+  );
 });
 
 test("definitions that several places share are named types, written once", async (t) => {

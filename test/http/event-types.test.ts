@@ -7,6 +7,9 @@ import { announceEventTypes } from "../../src/actions/event-types.ts";
 import { pageOfDeliveries } from "../../src/actions/listings.ts";
 import { createEventTypes } from "../../src/domain/event-types.ts";
 import { loadEventTypes } from "../../src/event-types/load.ts";
+import { fieldsOf } from "../../src/http/docs/event-fields.ts";
+import { webhooksOf } from "../../src/http/partner/webhooks.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { aFolder, CUSTOMER, ORDER, typeFile } from "../support/event-types.ts";
 import { post, WANTED } from "../support/keyed-requests.ts";
@@ -136,11 +139,20 @@ test("operators still find the deliveries of a type without a file", async (t) =
 test("a page lists every member of the top level first, and a recursion once", () => {
   const node = {
     type: "object",
-    properties: { left: { $ref: "#/$defs/node" }, right: { $ref: "#/$defs/node" }, list: { type: "array", items: { $ref: "#/$defs/node" } }, value: {} },
+    properties: {
+      left: { $ref: "#/$defs/node" },
+      right: { $ref: "#/$defs/node" },
+      list: { type: "array", items: { $ref: "#/$defs/node" } },
+      value: {},
+    },
   };
   const schema = {
     $ref: "#/$defs/base",
-    properties: { node: { $ref: "#/$defs/node" }, either: { anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }] }, total: {} },
+    properties: {
+      node: { $ref: "#/$defs/node" },
+      either: { anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }] },
+      total: {},
+    },
     required: ["total", "base"],
     $defs: { node, base: { properties: { base: { type: "string" } } } },
   };
@@ -156,11 +168,26 @@ test("a page lists every member of the top level first, and a recursion once", (
 
 test("the API document has each shared definition once", () => {
   const address = { type: "object", properties: { next: { $ref: "#/$defs/address" } } };
-  const schema = { properties: { a: { $ref: "#/$defs/address" }, c: { $ref: "c.d" } }, $defs: { address } };
-  const types = ["a.b", "c.d", "e.f"].map((name) => ({ name, summary: "s", schema: name === "c.d" ? {} : schema, example: {}, faultsOf: () => [] }));
+  const schema = {
+    properties: { a: { $ref: "#/$defs/address" }, c: { $ref: "c.d" } },
+    $defs: { address },
+  };
+  const types = ["a.b", "c.d", "e.f"].map((name) => ({
+    name,
+    summary: "s",
+    schema: name === "c.d" ? {} : schema,
+    example: {},
+    faultsOf: () => [],
+  }));
   const { schemas } = webhooksOf(createEventTypes(types));
-  assert.deepEqual(Object.keys(schemas).filter((name) => name.startsWith("Data.")), ["Data.address"]);
+  assert.deepEqual(
+    Object.keys(schemas).filter((name) => name.startsWith("Data.")),
+    ["Data.address"],
+  );
   assert.deepEqual(Reflect.get(schemas, "e.f"), {
-    properties: { a: { $ref: "#/components/schemas/Data.address" }, c: { $ref: "#/components/schemas/c.d" } },
+    properties: {
+      a: { $ref: "#/components/schemas/Data.address" },
+      c: { $ref: "#/components/schemas/c.d" },
+    },
   });
 });
