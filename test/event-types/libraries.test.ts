@@ -198,7 +198,15 @@ test("no library is generated from a folder with faults, and all faults are name
 async function typesOf(
   t: TestContext,
   schema: object,
-  { language = "ts", example = {}, files = {} } = {},
+  {
+    language = "ts",
+    example = {},
+    files = {},
+  }: {
+    language?: "ts" | "py" | "go";
+    example?: object;
+    files?: Record<string, object>;
+  } = {},
 ): Promise<string> {
   const folder = await aFolder(t, { "a.b.json": typeFile(schema, example), ...files });
   const source = await generateLibrary(folder, language);
