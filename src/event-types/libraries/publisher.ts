@@ -62,10 +62,14 @@ export class Publisher {
   constructor(options: PublisherOptions) {
     const { attempts = 5, delayMs = 200, timeoutMs = 15_000, fetch = globalThis.fetch } = options;
     if (!/^https?:\/\/[^/]/.test(options.baseUrl) || /\/api\/v1\/admin\/*$/.test(options.baseUrl)) {
-      throw new TypeError("baseUrl must be the address of the operator API, such as https://…, without /api/v1/admin");
+      throw new TypeError(
+        "baseUrl must be the address of the operator API, such as https://…, without /api/v1/admin",
+      );
     }
     if (typeof options.token !== "string" || !/^[!-~]+$/.test(options.token)) {
-      throw new TypeError("token must be an operator token without white space: is the environment variable set?");
+      throw new TypeError(
+        "token must be an operator token without white space: is the environment variable set?",
+      );
     }
     this.#options = { ...options, attempts, delayMs, timeoutMs, fetch };
   }
@@ -79,7 +83,8 @@ export class Publisher {
 
   /** Publishes 1 to 1,000 events, all or nothing. */
   async publishAll(events: readonly NewEvent[]): Promise<Published[]> {
-    if (!Array.isArray(events)) throw new TypeError("publishAll needs an array of events; publish takes one");
+    if (!Array.isArray(events))
+      throw new TypeError("publishAll needs an array of events; publish takes one");
     for (const event of events) requireEvent(event);
     // Made once: every attempt repeats these keys, so that no event is published twice.
     const keyed = events.map((event) => ({
@@ -126,7 +131,9 @@ function requireEvent(event: unknown): void {
   if (typeof type !== "string") throw new TypeError("an event needs { organization, type, data }");
   const tag = Object.prototype.toString.call(data);
   if (tag === "[object Object]") return;
-  throw new TypeError(`the data of ${type} must be an object, not ${tag.slice("[object ".length, -1)}`);
+  throw new TypeError(
+    `the data of ${type} must be an object, not ${tag.slice("[object ".length, -1)}`,
+  );
 }
 
 /** JSON.stringify would write null. */
