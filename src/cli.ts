@@ -83,7 +83,13 @@ const context: CommandContext = {
     // Checked before a database is opened or created, so that no later error hides the cause.
     for (const { host, port } of listenersOf(config)) await requireListenable(host, port);
     const starting = start(config);
+    let remainder = "the start had not ended, and the next one continues";
+    void starting.then(
+      () => (remainder = "unfinished attempts will be repeated"),
+      () => undefined,
+    );
     stopGracefully(config, {
+      remainder: () => remainder,
       drain: async () => (await Promise.race([starting, Promise.resolve()]))?.drain(), // Without effect during the start.
       stop: async (cause) => (await starting).stop(cause),
     });
@@ -157,11 +163,20 @@ const ECHO_MS = 500;
  */
 function stopGracefully(
   { shutdownGraceMs }: Config,
-  { drain, stop }: { drain: () => Promise<void>; stop: (cause?: Error) => Promise<void> },
+  {
+    drain,
+    stop,
+    remainder,
+  }: {
+    drain: () => Promise<void>;
+    stop: (cause?: Error) => Promise<void>;
+    /** What happens to the rest of the work if the process ends before `stop` does. */
+    remainder: () => string;
+  },
 ): void {
   const signals = ["SIGINT", "SIGTERM"] as const;
   const onTimeout = () => {
-    context.stderr("error: SHUTDOWN_GRACE is over: unfinished attempts will be repeated\n");
+    context.stderr(`error: SHUTDOWN_GRACE is over: ${remainder()}\n`);
   };
   const options = { delay: shutdownGraceMs, logger: console, skip: [...signals], onTimeout };
   const { close } = closeWithGrace(options, ({ err }) => stop(err));
@@ -171,7 +186,7 @@ function stopGracefully(
   function heard(): void {
     if (stoppingSince === undefined) void drain().finally(close);
     else if (performance.now() - stoppingSince > ECHO_MS) {
-      context.stderr("error: ended by a second signal: unfinished attempts will be repeated\n");
+      context.stderr(`error: ended by a second signal: ${remainder()}\n`);
       process.exit(1);
     }
     stoppingSince ??= performance.now();

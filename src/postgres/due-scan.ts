@@ -31,7 +31,7 @@ export async function listDueSubscriptions(
   db: Queryable,
   { now, after, limit }: { now: Date; after: string | null; limit: number },
 ): Promise<Scan> {
-  const rows = await db<EarliestRow[]>`
+  const found = await db<EarliestRow[]>`
     with recursive earliest as (
       (select subscription_id, organization_id, due_at, leased_until, 1 as hop
          from waiting_deliveries
@@ -65,6 +65,8 @@ export async function listDueSubscriptions(
      ) as one
      where is_due or hop = ${HOPS_MAX}
      limit ${limit}`;
+  // The server may return them in any order. ORDER BY would let it pass all subscriptions before the limit counts.
+  const rows = found.toSorted((one, other) => one.hop - other.hop);
   const last = rows.at(-1);
   const isCutShort = rows.length === limit || last?.hop === HOPS_MAX;
   return {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
+import { lockSchema } from "../../src/postgres/migrate.ts";
 import { openPool } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 import { oneShardOnly, ownersUrlOf } from "../support/placement.ts";
-import { ADMIN_TOKEN, startProgram } from "../support/program.ts";
+import { ADMIN_TOKEN, run, startProgram } from "../support/program.ts";
 import { aClient, parseAll, rawRequest } from "../support/raw-http.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
@@ -90,6 +91,28 @@ test("a second signal ends a node that drains", async (t) => {
   assert.equal(program.process.exitCode, 1);
   const told = "error: ended by a second signal: unfinished attempts will be repeated\n";
   assert.equal(program.complaint(), told);
+});
+
+test("a stop of a start that waits for the schema says that the start had not ended", async (t) => {
+  const rig = await aRig(t, { SHUTDOWN_GRACE: "500ms", PORT: "0", OPERATOR_PORT: "0" });
+  const owner = openPool(t, ownersUrlOf(rig));
+  await owner.begin(async (tx) => {
+    await lockSchema(tx);
+    const child = run(["serve"], rig);
+    let complaint = "";
+    child.stderr.on("data", (text: Buffer) => (complaint += text.toString()));
+    const ended = once(child, "close");
+    const waiters = () => tx`
+      select from pg_locks join pg_database d on d.oid = database
+       where datname = current_database() and locktype = 'advisory' and not granted`;
+    while ((await waiters()).length === 0);
+    child.kill("SIGTERM");
+    await ended;
+    assert.equal(
+      complaint,
+      "error: SHUTDOWN_GRACE is over: the start had not ended, and the next one continues\n",
+    );
+  });
 });
 
 for (const table of ["api_keys", "activity_minutes", "processes", "event_type_nodes"]) {
