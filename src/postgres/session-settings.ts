@@ -139,15 +139,10 @@ function only(names: string[], settings: Settings): Settings {
  * Each transaction may meet another server. `set local` and `show`, not functions: after a query, a transaction cannot change its
  * isolation level.
  */
-function beginWith({
-  default_transaction_isolation: _isolation,
-  default_transaction_read_only: _readOnly,
-  default_transaction_deferrable: _deferrable,
-  ...settings
-}: Settings): string {
-  const commands = Object.entries(settings).map(
-    ([name, value]) => `set local ${escapeIdentifier(name)} = ${escapeLiteral(value)}`,
-  );
+function beginWith(settings: Settings): string {
+  const commands = Object.entries(settings)
+    .filter(([name]) => !name.startsWith("default_transaction_"))
+    .map(([name, value]) => `set local ${escapeIdentifier(name)} = ${escapeLiteral(value)}`);
   const begin = "begin isolation level read committed, read write, not deferrable";
   return [begin, ...commands, `show ${STANDBY}`].join("; ");
 }

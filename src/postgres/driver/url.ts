@@ -186,10 +186,11 @@ type Place = Omit<Address, "ssl">;
 /** `?host=a,b&port=1,2` is a list, too. A single port applies to all hosts. */
 function listHosts(hosts: string, ports: string, addresses: string): Place[] {
   const [port, names, ips] = [ports.split(","), hosts.split(","), addresses.split(",")];
-  return (addresses === "" ? names : ips).map((_, index) => ({
-    ...place(ips[index] || (names[index] ?? ""), port[index] ?? port[0] ?? ""),
-    ...(ips[index] && names[index] && { name: names[index] }),
-  }));
+  return (addresses === "" ? names : ips).map((_, index) => {
+    const [name = "", ip = ""] = [names[index], ips[index]];
+    const where = place(ip === "" ? name : ip, port[index] ?? port[0] ?? "");
+    return ip === "" || name === "" ? where : { ...where, name };
+  });
 }
 
 function readHost(text: string): Place {
