@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { arrayText } from "../../src/postgres/array-text.ts";
 import { connect, inSnapshot, isUnavailable, type Queryable } from "../../src/postgres/database.ts";
 import { EFFECTIVE } from "../../src/postgres/session-settings.ts";
-import { createDatabase } from "../support/database.ts";
+import { createDatabase, environmentOf } from "../support/database.ts";
 import { startPgBouncer } from "../support/pgbouncer.ts";
 import { runProgram, startProgram } from "../support/program.ts";
 import { eventIdOf, startLocalReceiver } from "../support/receiver.ts";
@@ -144,6 +144,7 @@ test("a pooler that silently drops our settings stops the start, with the repair
   if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
   const dropping = { pool_mode: "transaction", ignore_startup_parameters: "options" };
   const { service } = await startPgBouncer(t, db, dropping);
-  const starting = startProgram(t, { ...(await aRig(t)), DATABASE_URL: service });
+  const rig = { ...(await aRig(t)), ...environmentOf(db) };
+  const starting = startProgram(t, { ...rig, DATABASE_URL: service });
   await assert.rejects(starting, /pooler.*pool_mode=/);
 });
