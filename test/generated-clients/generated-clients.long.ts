@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { copyFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { createDatabase } from "../support/database.ts";
+import { createEngine } from "../support/engine.ts";
+import { startOperatorApi } from "../support/operator-api.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
@@ -21,6 +23,14 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <groupId>generated</groupId><artifactId>generated</artifactId><version>1</version>
 </project>
 `;
+const GO_PARTNERS = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2";
+const GO_OPERATORS = "github.com/ogen-go/ogen/cmd/ogen@v1.24.0";
+const TYPESCRIPT_GENERATORS = [
+  "@hey-api/openapi-ts@0.99.0",
+  "openapi-typescript@7.13.0",
+  "orval@8.38.0",
+  "typescript@5.9.3",
+];
 const JAVA_GENERATOR = "org.openapitools:openapi-generator-maven-plugin:7.14.0";
 
 /** A running service, a key for it, and an empty folder with its document. */
@@ -97,4 +107,51 @@ test("a client by openapi-generator for Java calls all six operations", async (t
   ]) {
     assert.ok(output.includes(`${line}\n`), `${line}: ${output}`);
   }
+});
+
+test("a client by oapi-codegen, with its defaults, calls all six operations", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const { base, folder, run, slug } = await aWorkshop(t);
+  await writeFile(join(folder, "go.mod"), "module generated\n\ngo 1.24\n");
+  await mkdir(join(folder, "partner"));
+  const options = ["-generate", "types,client", "-package", "partner"];
+  const { output } = await run("go", "run", GO_PARTNERS, ...options, "openapi.json");
+  await writeFile(join(folder, "partner/client.go"), output);
+  await copyFile(join(CALLS, "calls.go"), join(folder, "calls.go"));
+  await run("go", "mod", "tidy");
+  await run("go", "vet", "./...");
+  const { lines } = await run("go", "run", ".", base);
+  assert.deepEqual(lines, [
+    `getIdentity ${slug}`,
+    "createSubscription whsec_",
+    "listSubscriptions true",
+    "sendTestEvent true",
+    "listFailures [] true",
+    "deleteSubscription 204",
+    "a problem not_found",
+  ]);
+});
+
+test("a client by ogen for the operators' document compiles", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const { folder, run } = await aWorkshop(t);
+  const { deps } = await createEngine(db);
+  const { body } = await startOperatorApi(t, deps).ask({ url: "openapi.json" });
+  await writeFile(join(folder, "operators.json"), JSON.stringify(body));
+  await writeFile(join(folder, "go.mod"), "module generated\n\ngo 1.25\n");
+  await run("go", "run", GO_OPERATORS, "--target", "api", "--package", "api", "operators.json");
+  await run("go", "mod", "tidy");
+  await run("go", "vet", "./...");
+});
+
+test("clients by the generators for TypeScript compile", async (t) => {
+  const { folder, run } = await aWorkshop(t);
+  await writeFile(join(folder, "package.json"), '{ "private": true, "type": "module" }');
+  await run("npm", "install", "--no-audit", "--no-fund", ...TYPESCRIPT_GENERATORS);
+  await run("npx", "openapi-ts", "-i", "openapi.json", "-o", "hey");
+  await run("npx", "openapi-typescript", "openapi.json", "-o", "types.d.ts");
+  await run("npx", "orval", "--input", "openapi.json", "--output", "orval.ts", "--client", "fetch");
+  const strict = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2023,dom,dom.iterable"];
+  const modules = ["--module", "esnext", "--moduleResolution", "bundler"];
+  await run("npx", "tsc", ...strict, ...modules, "hey/index.ts", "orval.ts", "types.d.ts");
 });

@@ -126,7 +126,7 @@ async function installed(t: TestContext) {
     try {
       await execute(join(folder, "venv/bin/schemathesis"), options, { cwd: folder });
     } catch (error) {
-      throw new Error((error as { stdout: string }).stdout);
+      throw new Error((error as { stdout: string }).stdout, { cause: error });
     }
   };
 }
