@@ -6,13 +6,7 @@ import { downloads } from "./downloads.ts";
 import { layout } from "./layout.ts";
 import { digestOf, ICON, type Output, TYPES } from "./output.ts";
 import { llmsText } from "./llms-text.ts";
-import {
-  EVENT_TYPE,
-  markdownPath,
-  NOT_FOUND,
-  PAGES,
-  type PageSource,
-} from "./pages.ts";
+import { EVENT_TYPE, markdownPath, NOT_FOUND, PAGES, type PageSource } from "./pages.ts";
 import { renderPage } from "./page.ts";
 import { searchIndex } from "./search-index.ts";
 import { readSource } from "./source.ts";

@@ -10,7 +10,8 @@ const CURES: Record<string, string> = {
   EHOSTUNREACH: "correct the host, or the route to it",
   ENETUNREACH: "correct the host, or the route to it",
   "28P01": "correct the password",
-  "28000": "create the role, allow it in pg_hba.conf, or add sslmode=verify-full or require if the server demands TLS",
+  "28000":
+    "create the role, allow it in pg_hba.conf, or add sslmode=verify-full or require if the server demands TLS",
   "3D000": "create the database, or correct its name",
   "42704": "remove the parameter from the URL, or correct its name",
   "42501": "grant the right, or use another role",

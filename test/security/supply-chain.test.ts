@@ -23,7 +23,8 @@ test("the lock file pins every package by hash and names no registry", async () 
   const { packages } = JSON.parse(await read("package-lock.json")) as {
     packages: Record<string, { integrity?: string; resolved?: string }>;
   };
-  const isOurs = (path: string) => /^(?:$|packages\/|site$|node_modules\/@partner-api\/)/.test(path);
+  const isOurs = (path: string) =>
+    /^(?:$|packages\/|site$|node_modules\/@partner-api\/)/.test(path);
   const entries = Object.entries(packages).filter(([path]) => !isOurs(path));
   assert.ok(entries.length > 100);
   for (const [path, { integrity, resolved }] of entries) {
