@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { configurationNames } from "../dist/src/config.js";
+import { connect } from "../dist/src/postgres/database.js";
 import { removeEmbedded, startEmbedded } from "../dist/src/wiring/built-in-postgres.js";
 import { ROOT } from "./ready.js";
 
@@ -19,15 +20,19 @@ let runner = null;
 export async function runOnDatabase(args, { shard } = {}) {
   for (const name of SIGNALS) process.on(name, endRunner);
   const databases = [];
+  const lent = await mkdtemp(join(tmpdir(), "partner-api-test-databases-"));
   try {
     databases.push(await openDatabase());
     if (shard) databases.push(await openDatabase());
     const [first, second] = databases;
     return await run(args, {
       TEST_DATABASE_URL: first.url,
+      TEST_DATABASES: lent,
       ...(shard && { TEST_DATABASE_URL_2: second.url, TEST_SHARD: shard }),
     });
   } finally {
+    if (process.env.DATABASE_URL) await dropLent(lent);
+    await rm(lent, { recursive: true, force: true });
     for (const database of databases) await database.close();
     for (const name of SIGNALS) process.off(name, endRunner);
   }
@@ -78,6 +83,18 @@ async function openDatabase() {
   } catch (error) {
     await remove();
     throw error;
+  }
+}
+
+/** Drops the databases that the tests of this run have used, from a server that stays. */
+async function dropLent(folder) {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const { server, name } = JSON.parse(await readFile(join(entry.parentPath, entry.name), "utf8"));
+    const admin = connect(server, { max: 1, name: "test admin" });
+    await admin`drop database if exists ${admin(name)} with (force)`;
+    await admin`drop role if exists ${admin(name)}`;
+    await admin.end({ timeout: 1 });
   }
 }
 

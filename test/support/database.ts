@@ -8,6 +8,17 @@ import { grantService } from "../../src/postgres/service-rights.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
 import { ERA } from "./clock.ts";
 import { hostileSettings } from "./hostile-settings.ts";
+import {
+  borrow,
+  forget,
+  giveBack,
+  type Kind,
+  type LentDatabase,
+  moveTo,
+  note,
+  renew,
+  stateOf,
+} from "./lent-databases.ts";
 
 const MIGRATIONS = new URL("../../../src/postgres/migrations/", import.meta.url);
 const RETENTION_MS = 30 * 86_400_000;
@@ -15,13 +26,40 @@ const OBJECT_IN_USE = "55006";
 
 /**
  * A database with an empty schema, for the service's role. It has rights to rows, and none to alter, drop or
- * rewrite history. The database is dropped at the end of the test or file that created it.
+ * rewrite history. It has the partitions for `now`. At the end of the test or file that created it, it is dropped or left to another test.
  */
 export async function createDatabase({
   max = 10,
   server = serverUrl(),
+  now = ERA,
   isHostile = process.env["TEST_DATABASE_SETTINGS"] === "hostile",
 } = {}): Promise<Database> {
+  const kind = { server, era: `${now.toISOString().slice(0, 10)}T00:00:00Z` };
+  const { lent, owner } = (isHostile ? null : await takeOver(kind)) ?? (await make(kind));
+  if (isHostile) await withAdmin(server, (admin) => makeHostile(admin, lent.name));
+  const { name, password } = lent;
+  const url = urlOf(server, name, { username: name, password });
+  const db = connect(url, { max, name: "test" });
+  databases.set(db, { url, owner, ownersUrl: urlOf(server, name) });
+  after(async () => {
+    await Promise.all([db, owner].map((pool) => pool.end({ timeout: 1 })));
+    if (isHostile || !giveBack(lent)) await drop(lent);
+  });
+  return db;
+}
+
+/** An emptied database of earlier tests. */
+async function takeOver(kind: Kind) {
+  for (let lent = borrow(kind); lent !== null; lent = borrow(kind)) {
+    const owner = ownersPool(lent);
+    if (await renew(owner, lent)) return { lent, owner };
+    await owner.end({ timeout: 1 });
+    await drop(lent);
+  }
+  return null;
+}
+
+async function make({ server, era }: Kind) {
   const name = `partner_api_test_${randomUUID().replaceAll("-", "")}`;
   const password = randomUUID();
   await withAdmin(server, async (admin) => {
@@ -30,22 +68,24 @@ export async function createDatabase({
     await admin.unsafe(`create role ${name} login password '${password}'`);
     await admin`grant ${admin(name)} to current_user`; // Without superuser rights, this allows ending its connections.
   });
+  const owner = ownersPool({ server, name });
+  if (!era.startsWith(ERA.toISOString().slice(0, 10))) await moveTo(owner, era);
+  await grantService(owner, name);
+  const lent = { server, era, name, password, fresh: await stateOf(owner) };
+  note(lent);
+  return { lent, owner };
+}
 
-  await withAdmin(urlOf(server, name), (admin) => grantService(admin, name));
-  if (isHostile) await withAdmin(server, (admin) => makeHostile(admin, name));
-
-  const owner = connect(urlOf(server, name), { max: 4, name: "test owner" });
-  const url = urlOf(server, name, { username: name, password });
-  const db = connect(url, { max, name: "test" });
-  databases.set(db, { url, owner, ownersUrl: urlOf(server, name) });
-  after(async () => {
-    await Promise.all([db, owner].map((pool) => pool.end({ timeout: 1 })));
-    await withAdmin(server, async (admin) => {
-      await admin`drop database ${admin(name)} with (force)`;
-      await admin`drop role ${admin(name)}`;
-    });
+async function drop(lent: LentDatabase): Promise<void> {
+  await withAdmin(lent.server, async (admin) => {
+    await admin`drop database ${admin(lent.name)} with (force)`;
+    await admin`drop role ${admin(lent.name)}`;
   });
-  return db;
+  await forget(lent);
+}
+
+function ownersPool({ server, name }: Pick<LentDatabase, "server" | "name">): Database {
+  return connect(urlOf(server, name), { max: 4, name: "test owner" });
 }
 
 async function makeHostile(admin: Database, name: string): Promise<void> {

@@ -40,7 +40,11 @@ export async function environmentOfShards(placement: string): Promise<Record<str
     throw new Error(`TEST_SHARD must be one of ${SHARDS.join(", ")}`);
   const shards = await Promise.all(
     SHARDS.map(async (name, i) => {
-      const db = await createDatabase({ max: 1, server: i % 2 === 0 ? first : second });
+      const db = await createDatabase({
+        max: 1,
+        server: i % 2 === 0 ? first : second,
+        now: new Date(),
+      });
       if (i === 0) await placeAll(db, placement);
       return {
         name,

@@ -8,9 +8,13 @@ import type { TestContext } from "node:test";
 export const ENTRY = new URL("../../program/cli.js", import.meta.url).href;
 export const ADMIN_TOKEN = "operator-token-for-the-tests-0123456789";
 
-export interface Program {
+/** A running service, wherever it runs. */
+export interface Served {
   partnerUrl: string;
   operatorUrl: string;
+}
+
+export interface Program extends Served {
   process: ChildProcess;
   /** All its log lines so far. */
   log: Record<string, unknown>[];

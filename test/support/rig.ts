@@ -5,7 +5,7 @@ import type { TestContext } from "node:test";
 import { testAuthority } from "./certificates.ts";
 import { createDatabase, environmentOf } from "./database.ts";
 import { environmentOfShards, PLACEMENT } from "./placement.ts";
-import { ADMIN_TOKEN, type Program } from "./program.ts";
+import { ADMIN_TOKEN, type Served } from "./program.ts";
 import { startLocalReceiver } from "./receiver.ts";
 import { aTemporaryFolder } from "./temporary-folder.ts";
 
@@ -19,7 +19,7 @@ export async function aRig(
   await writeFile(caFile, (await testAuthority()).cert);
   return {
     ...(PLACEMENT === undefined
-      ? environmentOf(await createDatabase({ max: 1 }))
+      ? environmentOf(await createDatabase({ max: 1, now: new Date() }))
       : await environmentOfShards(PLACEMENT)),
     DATA_DIR: folder,
     EGRESS_ALLOW: "127.0.0.0/8",
@@ -69,7 +69,7 @@ export async function call(
 
 /** Creates a partner through the operator API of a running program. */
 export async function aPartner(
-  program: Program,
+  program: Served,
   slug: string,
   { rateLimitPerMinute = 600 }: { rateLimitPerMinute?: number } = {},
 ) {
@@ -95,7 +95,7 @@ export async function aPartner(
 /** A partner with a subscription, whose receiver is on loopback. */
 export async function aSubscriber(
   t: TestContext,
-  program: Program,
+  program: Served,
   limits: Parameters<typeof aPartner>[2] = {},
 ) {
   const receiver = await startLocalReceiver(t);
@@ -105,7 +105,7 @@ export async function aSubscriber(
 }
 
 /** A partner with an existing key, on any running program. */
-export function partnerOf(program: Program, token: string) {
+export function partnerOf(program: Served, token: string) {
   const ask = (
     path: string,
     request: { method?: string; body?: unknown; key?: string | undefined } = {},

@@ -2,7 +2,7 @@ import type { TestContext } from "node:test";
 import { connect } from "../../src/postgres/database.ts";
 import { createDatabase, environmentOf } from "./database.ts";
 import { aGate, type Gate } from "./database-gate.ts";
-import { ADMIN_TOKEN, type Program } from "./program.ts";
+import { ADMIN_TOKEN, type Served } from "./program.ts";
 import { aRig, type Answered, call, partnerOf } from "./rig.ts";
 
 /** The environment of processes with several shards, each on its own server behind a gate. */
@@ -11,7 +11,7 @@ export async function aShardedRig(t: TestContext, names: string[]) {
   const urls: string[] = [];
   const owners: string[] = [];
   for (const name of names) {
-    const env = environmentOf(await createDatabase({ max: 1 }));
+    const env = environmentOf(await createDatabase({ max: 1, now: new Date() }));
     const gate = await aGate(t, connect(env["DATABASE_URL"] ?? "", { max: 1, name: "test" }));
     gates.set(name, gate);
     urls.push(`${name}=${gate.url}`);
@@ -33,13 +33,13 @@ export async function aShardedRig(t: TestContext, names: string[]) {
 }
 
 /** The operator API of a running program. */
-export function operatorOf({ operatorUrl }: Program) {
+export function operatorOf({ operatorUrl }: Served) {
   return (path: string, request: { method?: string; body?: unknown } = {}): Promise<Answered> =>
     call(`${operatorUrl}/api/v1/admin${path}`, { ...request, token: ADMIN_TOKEN });
 }
 
 /** A partner whose organization is in this shard. */
-export async function aPartnerIn(program: Program, shard: string, slug: string) {
+export async function aPartnerIn(program: Served, shard: string, slug: string) {
   const ask = operatorOf(program);
   const made = await ask("/organizations", {
     method: "POST",
