@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyRequest } from "fastify";
-import type { Logger } from "pino";
+import type { DestinationStream, Logger } from "pino";
 import { isAway } from "./actions/everywhere.ts";
 import { spreadEndedSessions } from "./actions/sessions.ts";
 import { clockOf, Shards } from "./actions/shards.ts";
@@ -52,9 +52,9 @@ export interface Service {
   stop(cause?: Error): Promise<void>;
 }
 
-/** Starts the service as configured. Resolves when it is ready. */
-export async function start(config: Config): Promise<Service> {
-  const log = createLogger(config.logLevel, await openLogOutput());
+/** Starts the service as configured. Resolves when it is ready. Default of `output`: standard output. */
+export async function start(config: Config, output?: DestinationStream): Promise<Service> {
+  const log = createLogger(config.logLevel, output ?? (await openLogOutput()));
   const opened = new Opened();
   try {
     return await open(config, log, opened);

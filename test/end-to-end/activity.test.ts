@@ -4,14 +4,15 @@ import type { Overview } from "../../src/actions/overview.ts";
 import type { ActivityView } from "../../src/actions/views/activity.ts";
 import type { ProcessView } from "../../src/actions/views/process.ts";
 import { columns } from "../support/columns.ts";
-import { ADMIN_TOKEN, startProgram } from "../support/program.ts";
+import { ADMIN_TOKEN } from "../support/program.ts";
+import { startService } from "../support/service.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { aRig, aSubscriber, call } from "../support/rig.ts";
 
 test("two processes report themselves, one overview shows both, and a stop waits for no stream", async (t) => {
   const rig = await aRig(t);
-  const api = await startProgram(t, { ...rig, ROLE: "api" });
-  const dispatcher = await startProgram(t, { ...rig, ROLE: "dispatcher" });
+  const api = await startService(t, { ...rig, ROLE: "api" });
+  const dispatcher = await startService(t, { ...rig, ROLE: "dispatcher" });
   const { receiver, partner, subscription } = await aSubscriber(t, api);
   receiver.answer(status(200));
   for (let i = 0; i < 5; i++) await partner.ping(subscription);
@@ -38,7 +39,7 @@ test("two processes report themselves, one overview shows both, and a stop waits
   const events = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
   assert.match((await events?.read())?.value ?? "", /^event: overview\ndata: \{"status":"ok"/);
 
-  assert.equal(await dispatcher.end("SIGTERM"), 0);
+  await dispatcher.stop();
   const { items: after } = await admin<{ items: ProcessView[] }>("processes");
   assert.deepEqual(after.map(({ role, state }) => `${role} ${state}`).sort(), [
     "api running",
@@ -47,5 +48,5 @@ test("two processes report themselves, one overview shows both, and a stop waits
   let changed = "";
   while (!changed.includes('"status":"down"')) changed = (await events?.read())?.value ?? "";
   assert.match(changed, /"code":"no_dispatcher"/);
-  assert.equal(await api.end("SIGTERM"), 0);
+  await api.stop();
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startProgram } from "../support/program.ts";
+import { startService } from "../support/service.ts";
 import { eventIdOf, startLocalReceiver } from "../support/receiver.ts";
 import { hang, status } from "../support/receiver-scripts.ts";
 import { aPartner, aRig, aSubscriber, call } from "../support/rig.ts";
@@ -13,7 +14,7 @@ test("kill -9 between the acceptance and the delivery: the event is delivered af
   assert.equal(accepted, 200);
   assert.equal(await accepting.end("SIGKILL"), "SIGKILL");
 
-  await startProgram(t, rig);
+  await startService(t, rig);
   const delivery = await receiver.next();
   assert.equal(eventIdOf(delivery), body["event_id"]);
 });
@@ -27,7 +28,7 @@ test("kill -9 during an attempt: the event is delivered after the lease, and no 
   await receiver.next();
   await first.end("SIGKILL");
 
-  const second = await startProgram(t, rig);
+  const second = await startService(t, rig);
   await receiver.next();
   const again = aPartnerOf(second, partner.token);
   assert.deepEqual((await again(`/webhooks/${subscription.id}/failures`)).body["items"], []);
@@ -44,7 +45,7 @@ test("a stop that SHUTDOWN_GRACE ends prints one line, and no attempt is counted
   const told = "error: SHUTDOWN_GRACE is over: unfinished attempts will be repeated\n";
   assert.equal(program.complaint(), told);
 
-  const next = await startProgram(t, { ...rig, ROLE: "api" });
+  const next = await startService(t, { ...rig, ROLE: "api" });
   const again = aPartnerOf(next, partner.token);
   assert.deepEqual((await again(`/webhooks/${subscription.id}/failures`)).body["items"], []);
 });
@@ -69,7 +70,7 @@ test("SIGTERM during an attempt: the attempt finishes and is recorded, and the e
   answer();
   assert.equal(await ended, 0);
 
-  const next = await startProgram(t, { ...rig, ROLE: "api" });
+  const next = await startService(t, { ...rig, ROLE: "api" });
   const again = aPartnerOf(next, partner.token);
   const { body } = await again(`/webhooks/${subscription.id}/failures`);
   const [failure] = body["items"] as Record<string, unknown>[];

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../src/postgres/database.ts";
 import { openPool } from "../support/database.ts";
 import { databaseUrlOf, ownersUrlOf } from "../support/placement.ts";
-import { startProgram } from "../support/program.ts";
+import { startService } from "../support/service.ts";
 import { eventIdOf } from "../support/receiver.ts";
 import { type Answered, aPartner, aRig, assertUnavailable, aSubscriber } from "../support/rig.ts";
 
@@ -15,7 +15,7 @@ const LIMIT = { timeout: 90_000 };
 async function running(t: TestContext) {
   const rig = await aRig(t);
   const owner = openPool(t, ownersUrlOf(rig), { max: 2, name: "test owner" });
-  const program = await startProgram(t, rig);
+  const program = await startService(t, rig);
   const { receiver, partner, subscription } = await aSubscriber(t, program, {
     rateLimitPerMinute: 100_000,
   });

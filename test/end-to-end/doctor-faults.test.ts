@@ -4,7 +4,8 @@ import { test, type TestContext } from "node:test";
 import { oneShardOnly } from "../support/placement.ts";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { startDnsServer } from "../support/dns-server.ts";
-import { runProgram, startProgram } from "../support/program.ts";
+import { runProgram } from "../support/program.ts";
+import { diagnose, startService } from "../support/service.ts";
 import { aRig } from "../support/rig.ts";
 import { openPort } from "../support/free-port.ts";
 
@@ -14,13 +15,8 @@ const FREE = { PORT: "0", OPERATOR_PORT: "0" };
 const NOBODY = "postgres://127.0.0.1:1/x";
 
 /** The output of `doctor` for a valid set-up with these changes. */
-async function diagnose(t: TestContext, changes: Record<string, string>) {
-  const { status, stdout } = await runProgram(["doctor"], {
-    ...(await aRig(t)),
-    ...FREE,
-    ...changes,
-  });
-  return { status, stdout };
+async function diagnosed(t: TestContext, changes: Record<string, string>) {
+  return diagnose({ ...(await aRig(t)), ...FREE, ...changes });
 }
 
 /** A port of loopback that another program uses. */
@@ -34,14 +30,14 @@ async function takenPort(t: TestContext): Promise<string> {
 }
 
 test("doctor warns of misspelt names and of a RETENTION shorter than the retries", async (t) => {
-  const { stdout } = await diagnose(t, { RETRY_DELAY: "1m", RETENTION: "1h" });
+  const { stdout } = await diagnosed(t, { RETRY_DELAY: "1m", RETENTION: "1h" });
   assert.match(stdout, /^warn +configuration +RETRY_DELAY .* did you mean RETRY_DELAYS\?$/m);
   assert.match(stdout, /^warn +configuration +RETENTION \(1h\) is shorter than the retries/m);
 });
 
 test("doctor does not advise a shorter RETENTION without naming the history that it drops", async (t) => {
   const rig = { ...(await aRig(t)), ...FREE, MIGRATION_DATABASE_URL: "" };
-  const { stdout } = await runProgram(["doctor"], { ...rig, RETENTION: "7d" });
+  const { stdout } = await diagnose({ ...rig, RETENTION: "7d" });
   assert.match(
     stdout,
     /^FAULT +history .*keeps history for 30d.*set RETENTION=30d here, or .*permanently drops.* 7d$/m,
@@ -49,7 +45,7 @@ test("doctor does not advise a shorter RETENTION without naming the history that
 });
 
 test("doctor refuses an EGRESS_ALLOW that contains every address", async (t) => {
-  const { status, stdout } = await diagnose(t, { EGRESS_ALLOW: "0.0.0.0/0" });
+  const { status, stdout } = await diagnosed(t, { EGRESS_ALLOW: "0.0.0.0/0" });
   assert.equal(status, 1);
   assert.match(stdout, /^FAULT +egress +EGRESS_ALLOW /m);
 });
@@ -57,7 +53,7 @@ test("doctor refuses an EGRESS_ALLOW that contains every address", async (t) => 
 test("doctor names a port in use and a HOST that does not resolve", async (t) => {
   const port = await takenPort(t);
   const operatorPort = await takenPort(t);
-  const { stdout } = await diagnose(t, { PORT: port, OPERATOR_PORT: operatorPort });
+  const { stdout } = await diagnosed(t, { PORT: port, OPERATOR_PORT: operatorPort });
   assert.match(
     stdout,
     new RegExp(`^FAULT +partners' port +cannot .*:${port}: .* change PORT$`, "m"),
@@ -67,7 +63,7 @@ test("doctor names a port in use and a HOST that does not resolve", async (t) =>
     new RegExp(`^FAULT +operators' port +.*${operatorPort}.* change OPERATOR_PORT$`, "m"),
   );
 
-  const lost = await diagnose(t, { HOST: "nowhere.invalid" });
+  const lost = await diagnosed(t, { HOST: "nowhere.invalid" });
   assert.match(
     lost.stdout,
     /^FAULT +partners' port +.*nowhere\.invalid.*no such host: change HOST/m,
@@ -76,9 +72,9 @@ test("doctor names a port in use and a HOST that does not resolve", async (t) =>
 
 test("doctor accepts the ports of the running service", async (t) => {
   const rig = await aRig(t);
-  const { partnerUrl, operatorUrl } = await startProgram(t, rig);
+  const { partnerUrl, operatorUrl } = await startService(t, rig);
   const ports = { PORT: new URL(partnerUrl).port, OPERATOR_PORT: new URL(operatorUrl).port };
-  const { stdout } = await runProgram(["doctor"], { ...rig, ...ports });
+  const { stdout } = await diagnose({ ...rig, ...ports });
   assert.match(stdout, /^ok +partners' port +.* is in use by this service$/m);
   assert.match(stdout, /^ok +operators' port +.* is in use by this service$/m);
 });
@@ -87,12 +83,12 @@ test("doctor names the resolvers that do not answer", async (t) => {
   const [alive, dead] = [await startDnsServer(t), await startDnsServer(t)];
   dead.setEverything("silence");
   const timing = { ATTEMPT_TIMEOUT: "1s" };
-  const one = await diagnose(t, { ...timing, DNS_SERVERS: `${alive.address},${dead.address}` });
+  const one = await diagnosed(t, { ...timing, DNS_SERVERS: `${alive.address},${dead.address}` });
   assert.match(
     one.stdout,
     new RegExp(`^warn +name servers +${dead.address} .*DNS_SERVERS.* not answer`, "m"),
   );
-  const all = await diagnose(t, { ...timing, DNS_SERVERS: dead.address });
+  const all = await diagnosed(t, { ...timing, DNS_SERVERS: dead.address });
   assert.match(
     all.stdout,
     new RegExp(`^FAULT +name servers +${dead.address} .*DNS_SERVERS.* not answer`, "m"),
@@ -101,7 +97,7 @@ test("doctor names the resolvers that do not answer", async (t) => {
 
 test("doctor warns of a superuser as DATABASE_URL", ONE_SHARD, async (t) => {
   const { MIGRATION_DATABASE_URL: owner = "" } = await aRig(t);
-  const { stdout } = await diagnose(t, { DATABASE_URL: owner, MIGRATION_DATABASE_URL: "" });
+  const { stdout } = await diagnosed(t, { DATABASE_URL: owner, MIGRATION_DATABASE_URL: "" });
   assert.match(stdout, /^warn +database role +\w+ of DATABASE_URL is a superuser/m);
 });
 
@@ -114,7 +110,7 @@ test("doctor names the variable and the repair of a database's fault", ONE_SHARD
     return url.href;
   };
   const ofService = async (DATABASE_URL: string) =>
-    (await diagnose(t, { DATABASE_URL, MIGRATION_DATABASE_URL: "" })).stdout;
+    (await diagnosed(t, { DATABASE_URL, MIGRATION_DATABASE_URL: "" })).stdout;
 
   assert.match(await ofService(NOBODY), /^FAULT +database +DATABASE_URL: .*start PostgreSQL/m);
   const noHost = changed((url) => (url.hostname = "nowhere.invalid"));
@@ -125,7 +121,7 @@ test("doctor names the variable and the repair of a database's fault", ONE_SHARD
     /^FAULT +database +DATABASE_URL: .*create the database/m,
   );
 
-  const owners = await diagnose(t, { MIGRATION_DATABASE_URL: NOBODY });
+  const owners = await diagnosed(t, { MIGRATION_DATABASE_URL: NOBODY });
   assert.match(owners.stdout, /^FAULT +database +MIGRATION_DATABASE_URL: .*start PostgreSQL/m);
 });
 
@@ -134,7 +130,7 @@ test("doctor does not call a role without rights an old schema", ONE_SHARD, asyn
   const owner = ownerOf(db);
   await owner`revoke all on all tables in schema public from ${owner(db.options.user)}`;
   const rig = { ...environmentOf(db), MIGRATION_DATABASE_URL: "" };
-  const without = await diagnose(t, rig);
+  const without = await diagnosed(t, rig);
   assert.match(
     without.stdout,
     /^FAULT +database +the role has no rights .* run `partner-api migrate`/m,
@@ -142,7 +138,7 @@ test("doctor does not call a role without rights an old schema", ONE_SHARD, asyn
 
   await owner`revoke usage on schema public from public`;
   await owner`revoke usage on schema public from ${owner(db.options.user)}`;
-  const outside = await diagnose(t, rig);
+  const outside = await diagnosed(t, rig);
   assert.match(outside.stdout, /^FAULT +database +the role has no rights /m);
   assert.doesNotMatch(without.stdout + outside.stdout, /not up to date/);
 });

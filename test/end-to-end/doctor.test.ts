@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { oneShardOnly } from "../support/placement.ts";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
-import { runProgram, startProgram } from "../support/program.ts";
+import { diagnose, startService } from "../support/service.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
 const ONE_SHARD = oneShardOnly("its lines name no shard; shards-set-up.test.ts has those that do");
@@ -13,20 +13,20 @@ const ring = (id: string) => `${id}:${Buffer.alloc(32, id).toString("base64")}`;
 
 test("doctor accepts a valid set-up, and finds a missing sealing key", ONE_SHARD, async (t) => {
   const rig = { ...(await aRig(t)), SEALING_KEYS: ring("old") };
-  const program = await startProgram(t, rig);
+  const program = await startService(t, rig);
   await (await aPartner(program, "acme")).subscribe("https://127.0.0.1/hooks");
-  assert.equal(await program.end("SIGTERM"), 0);
+  await program.stop();
 
   // With the schema, it does not need the owner's role either.
   const confined = { ...rig, MIGRATION_DATABASE_URL: "" };
-  const rotated = await runProgram(["doctor"], {
+  const rotated = await diagnose({
     ...confined,
     SEALING_KEYS: `${ring("new")},${ring("old")}`,
   });
   assert.match(rotated.stdout, /^ok +sealing keys +2 in the ring: new seals 0, old seals 1$/m);
   assert.match(rotated.stdout, /^ok +database role +\w+ has only the rights that it needs$/m);
 
-  const lost = await runProgram(["doctor"], { ...confined, SEALING_KEYS: ring("new") });
+  const lost = await diagnose({ ...confined, SEALING_KEYS: ring("new") });
   assert.equal(lost.status, 1);
   assert.match(lost.stdout, /^FAULT +sealing keys .* 1 sealed secrets/m);
 });
@@ -41,7 +41,7 @@ test(
       EGRESS_CA_FILE: "/nowhere/ca.pem",
     };
     const away = { ...rig, DATABASE_URL: "postgres://127.0.0.1:1/x", MIGRATION_DATABASE_URL: "" };
-    const { status, stdout } = await runProgram(["doctor"], away);
+    const { status, stdout } = await diagnose(away);
     assert.equal(status, 1);
     assert.match(stdout, /^FAULT +receivers' CA .*ca\.pem/m);
     assert.match(stdout, /^FAULT +database /m);
@@ -50,7 +50,7 @@ test(
     await ownerOf(db)`delete from schema_migrations`;
     const { DATABASE_URL = "" } = environmentOf(db);
     const late = { ...rig, DATABASE_URL, MIGRATION_DATABASE_URL: "" };
-    const explained = await runProgram(["doctor"], late);
+    const explained = await diagnose(late);
     assert.match(explained.stdout, /^FAULT +database +the schema .* run `partner-api migrate`/m);
   },
 );
@@ -61,7 +61,7 @@ test("doctor names a database that reads but does not write", ONE_SHARD, async (
   await owner`alter database ${owner(db.options.database)} set default_transaction_read_only = on`;
   const { DATABASE_URL = "" } = environmentOf(db);
   const rig = { ...(await aRig(t)), SEALING_KEYS: ring("new"), DATABASE_URL };
-  const { stdout } = await runProgram(["doctor"], { ...rig, MIGRATION_DATABASE_URL: "" });
+  const { stdout } = await diagnose({ ...rig, MIGRATION_DATABASE_URL: "" });
   assert.match(stdout, /^FAULT +database +.* does not accept writes/m);
 });
 
@@ -72,29 +72,29 @@ test("doctor names the rights that the service's role lacks", ONE_SHARD, async (
   await owner`revoke update (revoked_at) on api_keys from ${owner(db.options.user)}`;
   const rig = { ...(await aRig(t)), SEALING_KEYS: ring("new"), ...environmentOf(db) };
 
-  const lacking = await runProgram(["doctor"], { ...rig, MIGRATION_DATABASE_URL: "" });
+  const lacking = await diagnose({ ...rig, MIGRATION_DATABASE_URL: "" });
   const named = "insert on events, update \\(revoked_at\\) on api_keys";
   assert.match(lacking.stdout, new RegExp(`^FAULT +database role +\\w+ lacks ${named}: `, "m"));
 
-  const granted = await runProgram(["doctor"], rig);
+  const granted = await diagnose(rig);
   assert.match(granted.stdout, /^ok +database role /m);
 });
 
 test("doctor names files of the admin token and of sealing keys that every user may read", async (t) => {
   const rig = await aRig(t);
   const file = (name: string) => join(rig["DATA_DIR"] ?? "", name);
-  const made = await runProgram(["doctor"], rig);
+  const made = await diagnose(rig);
   assert.match(made.stdout, /^ok +sealing keys /m);
   assert.match(made.stdout, /^ok +secret files +none is accessible to every user$/m);
 
   await chmod(file("sealing-keys"), 0o604);
-  const { stdout: one } = await runProgram(["doctor"], rig);
+  const { stdout: one } = await diagnose(rig);
   assert.match(
     one,
     /^FAULT +secret files +accessible to every user: chmod o-rw \S+\/sealing-keys$/m,
   );
 
   await chmod(file("admin-token"), 0o602);
-  const { stdout: both } = await runProgram(["doctor"], rig);
+  const { stdout: both } = await diagnose(rig);
   assert.match(both, /^FAULT +secret files .* \S+\/admin-token \S+\/sealing-keys$/m);
 });

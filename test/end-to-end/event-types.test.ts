@@ -3,7 +3,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { aFolder, CUSTOMER, ORDER, typeFile } from "../support/event-types.ts";
-import { runProgram, startProgram } from "../support/program.ts";
+import { runProgram } from "../support/program.ts";
+import { startService } from "../support/service.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
 const SHOP = { "order.created.json": ORDER, "customer.changed.json": CUSTOMER };
@@ -25,16 +26,16 @@ test("a start with a bad folder prints all its faults and ends with status 1", a
 
 test("a dispatcher and the commands need no folder", async (t) => {
   const env = { ...(await aRig(t)), EVENT_TYPES: "/nowhere/types" };
-  const program = await startProgram(t, { ...env, ROLE: "dispatcher" });
+  const program = await startService(t, { ...env, ROLE: "dispatcher" });
   const { status, stderr } = await runProgram(["org", "list"], env);
   assert.deepEqual([status, stderr], [0, ""]);
-  assert.equal(await program.end("SIGTERM"), 0);
+  await program.stop();
 });
 
 test("partners subscribe to configured types, and the start names types without a file", async (t) => {
   const folder = await aFolder(t, SHOP);
   const rig = { ...(await aRig(t)), EVENT_TYPES: folder };
-  const program = await startProgram(t, rig);
+  const program = await startService(t, rig);
   const partner = await aPartner(program, "acme");
   const subscribe = (...events: string[]) =>
     partner.ask("/webhooks", { method: "POST", body: { url: "https://127.0.0.1/hooks", events } });
@@ -44,13 +45,13 @@ test("partners subscribe to configured types, and the start names types without 
   assert.match(JSON.stringify(refused.body), /vc\.test\.ping, customer\.changed, order\.created/);
   const listed = await runProgram(["event", "types"], rig);
   assert.match(listed.stdout, /order\.created +An order was placed/);
-  assert.equal(await program.end("SIGTERM"), 0);
+  await program.stop();
 
   await rm(join(folder, "order.created.json"));
-  const again = await startProgram(t, rig);
+  const again = await startService(t, rig);
   const warning = again.log.find(({ event_types }) => event_types !== undefined);
   assert.deepEqual(warning?.["event_types"], ["order.created"]);
-  assert.equal(await again.end("SIGTERM"), 0);
+  await again.stop();
 });
 
 test("a folder is checked without a database, and also against an older folder", async (t) => {

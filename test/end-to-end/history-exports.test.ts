@@ -8,7 +8,8 @@ import { connect, type Database } from "../../src/postgres/database.ts";
 import { ownersUrlOf, PLACEMENT } from "../support/placement.ts";
 import { ERA } from "../support/clock.ts";
 import { guideText } from "../support/guide.ts";
-import { runProgram, startProgram } from "../support/program.ts";
+import { startProgram } from "../support/program.ts";
+import { diagnose } from "../support/service.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 import { aRig } from "../support/rig.ts";
@@ -51,9 +52,9 @@ test("the guide's command writes all expired history to files, and doctor checks
     ofShard.join(),
   );
 
-  const { stdout } = await runProgram(["doctor"], { ...rig, EXPORT_COMMAND });
+  const { stdout } = await diagnose({ ...rig, EXPORT_COMMAND });
   assert.match(stdout, /^ok +export +.*export-history\.sh runs before/m);
-  const missing = await runProgram(["doctor"], { ...rig, EXPORT_COMMAND: "nowhere --to x" });
+  const missing = await diagnose({ ...rig, EXPORT_COMMAND: "nowhere --to x" });
   assert.match(missing.stdout, /^FAULT +export +EXPORT_COMMAND: nowhere cannot be run/m);
   assert.equal(await program.end("SIGTERM"), 0);
   await owner.end({ timeout: 1 });

@@ -9,7 +9,8 @@ import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { column } from "../support/columns.ts";
 import { type Line, startListener } from "../support/listener.ts";
-import { ENTRY, runProgram, startProgram } from "../support/program.ts";
+import { ENTRY, runProgram } from "../support/program.ts";
+import { startService } from "../support/service.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 import { openPort } from "../support/free-port.ts";
 
@@ -20,7 +21,7 @@ async function aRehearsal(t: TestContext, settings: Record<string, string> = {})
   const rig = await aRig(t);
   const env = { DATA_DIR: rig["DATA_DIR"] ?? "" };
   const first = await startListener(t, ["--port", "0"], env);
-  const program = await startProgram(t, {
+  const program = await startService(t, {
     ...rig,
     EGRESS_CA_FILE: join(env.DATA_DIR, "listen", "ca.pem"),
     RETRY_DELAYS: "0s,0s,0s",

@@ -2,16 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openPool } from "../support/database.ts";
 import { databaseUrlOf } from "../support/placement.ts";
-import { runProgram, startProgram } from "../support/program.ts";
+import { runProgram } from "../support/program.ts";
+import { startService } from "../support/service.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
 test("the command that deletes a subscription ends after its whole queue is cancelled", async (t) => {
   const rig = await aRig(t);
-  const program = await startProgram(t, { ...rig, ROLE: "api" });
+  const program = await startService(t, { ...rig, ROLE: "api" });
   const partner = await aPartner(program, "acme");
   const subscription = await partner.subscribe("https://127.0.0.1/hooks");
   await partner.ping(subscription);
-  await program.end("SIGTERM");
+  await program.stop();
 
   const db = openPool(t, databaseUrlOf(rig));
   await db`

@@ -5,7 +5,7 @@ import { connect } from "../../src/postgres/database.ts";
 import { columns } from "../support/columns.ts";
 import { oneShardOnly } from "../support/placement.ts";
 import { aGate } from "../support/database-gate.ts";
-import { startProgram } from "../support/program.ts";
+import { startService } from "../support/service.ts";
 import { eventIdOf } from "../support/receiver.ts";
 import { aRig, assertUnavailable, aSubscriber } from "../support/rig.ts";
 
@@ -15,7 +15,7 @@ test(
   async (t) => {
     const rig = await aRig(t);
     const gate = await aGate(t, connect(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" }));
-    const program = await startProgram(t, { ...rig, DATABASE_URL: gate.url });
+    const program = await startService(t, { ...rig, DATABASE_URL: gate.url });
     const { receiver, partner, subscription } = await aSubscriber(t, program);
 
     await gate.close();

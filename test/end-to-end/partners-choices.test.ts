@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { startDnsServer, type Failure, type Records } from "../support/dns-server.ts";
-import { type Program, startProgram } from "../support/program.ts";
+import { type RunningService, startService } from "../support/service.ts";
 import { startReceiver } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
 import { aPartner, aRig } from "../support/rig.ts";
@@ -93,7 +93,7 @@ test("a request without a working resolver is logged, and does not change readin
 async function aService(t: TestContext, further: Record<string, string>) {
   const dns = await startDnsServer(t);
   const egress = { EGRESS_ALLOW: "127.0.0.2/32,255.255.255.255/32", DNS_SERVERS: dns.address };
-  const program = await startProgram(t, await aRig(t, { ...egress, ...further }));
+  const program = await startService(t, await aRig(t, { ...egress, ...further }));
   return { dns, program, acme: await aPartner(program, "acme", { rateLimitPerMinute: 1_000_000 }) };
 }
 
@@ -106,19 +106,19 @@ async function reasonOf({ ask }: Awaited<ReturnType<typeof aPartner>>, id: strin
   }
 }
 
-async function assertSound(program: Program): Promise<void> {
+async function assertSound(program: RunningService): Promise<void> {
   await assertReady(program);
   assert.deepEqual(await faultsOf(program), []);
 }
 
-async function assertReady({ partnerUrl, operatorUrl }: Program): Promise<void> {
+async function assertReady({ partnerUrl, operatorUrl }: RunningService): Promise<void> {
   for (const url of [partnerUrl, operatorUrl]) {
     assert.equal((await fetch(`${url}/readyz`)).status, 200);
   }
 }
 
 /** The internal faults that were counted. */
-async function faultsOf({ operatorUrl }: Program): Promise<string[]> {
+async function faultsOf({ operatorUrl }: RunningService): Promise<string[]> {
   const metrics = await (await fetch(`${operatorUrl}/metrics`)).text();
   const faults = metrics.match(/^partner_api_internal_faults_total.*$/gm) ?? [];
   assert.ok(faults.length > 0);

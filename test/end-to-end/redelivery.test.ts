@@ -4,7 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { DeliveryView } from "../../src/actions/views/delivery.ts";
 import type { RedeliveryView } from "../../src/actions/views/redelivery.ts";
 import type { Page } from "../../src/domain/page.ts";
-import { ADMIN_TOKEN, type Program, startProgram } from "../support/program.ts";
+import { ADMIN_TOKEN, startProgram, type Served } from "../support/program.ts";
+import { startService } from "../support/service.ts";
 import { eventIdOf } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { aRig, aSubscriber, call } from "../support/rig.ts";
@@ -15,7 +16,7 @@ const RATE = 20;
 const BATCH = RATE / 4;
 
 async function admin<Answer>(
-  { operatorUrl }: Program,
+  { operatorUrl }: Served,
   path: string,
   request: { method?: string; body?: unknown } = {},
 ): Promise<Answer> {
@@ -52,7 +53,7 @@ test("kill -9 during a redelivery: another process continues, and nothing is sen
     events.add(String((await partner.ping(subscription)).body["event_id"]));
   }
   const all = `deliveries?subscription=${subscription.id}&limit=200`;
-  const listed = (program: Program, state: string) =>
+  const listed = (program: Served, state: string) =>
     admin<Page<DeliveryView>>(program, `${all}&state=${state}`);
   await until(
     () => listed(first, "dead_lettered"),
@@ -67,7 +68,7 @@ test("kill -9 during a redelivery: another process continues, and nothing is sen
   });
   const body = { filter: { subscription: subscription.id }, rate_per_second: RATE };
   const job = await admin<RedeliveryView>(first, "redeliveries", { method: "POST", body });
-  const jobOn = (program: Program) => admin<RedeliveryView>(program, `redeliveries/${job.id}`);
+  const jobOn = (program: Served) => admin<RedeliveryView>(program, `redeliveries/${job.id}`);
   const { done } = await until(
     () => jobOn(first),
     (now) => now.done >= EVENTS / 4,
@@ -75,7 +76,7 @@ test("kill -9 during a redelivery: another process continues, and nothing is sen
   assert.ok(done < EVENTS, "the job is half way");
   assert.equal(await first.end("SIGKILL"), "SIGKILL");
 
-  const second = await startProgram(t, rig);
+  const second = await startService(t, rig);
   const finished = await until(
     () => jobOn(second),
     ({ state }) => state === "finished",

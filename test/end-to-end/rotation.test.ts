@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { verify } from "../../src/webhook/verify.ts";
-import { ADMIN_TOKEN, startProgram } from "../support/program.ts";
+import { ADMIN_TOKEN } from "../support/program.ts";
+import { startService } from "../support/service.ts";
 import { startLocalReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { aPartner, aRig, call } from "../support/rig.ts";
 
 test("during a key rotation both keys work, then the revoked key gets 401 on the next request", async (t) => {
-  const program = await startProgram(t, await aRig(t));
+  const program = await startService(t, await aRig(t));
   const partner = await aPartner(program, "acme");
   const replacement = await partner.anotherToken();
   const me = async (token: string) => (await partner.ask("/me", {}, token)).status;
@@ -23,7 +24,7 @@ test("during a key rotation both keys work, then the revoked key gets 401 on the
 });
 
 test("a signing secret is rotated as in the contract: two subscriptions on one URL, then one is deleted", async (t) => {
-  const program = await startProgram(t, await aRig(t));
+  const program = await startService(t, await aRig(t));
   const receiver = await startLocalReceiver(t);
   const partner = await aPartner(program, "acme");
   const url = receiver.url("/hooks");
@@ -47,7 +48,7 @@ test("a signing secret is rotated as in the contract: two subscriptions on one U
 
 test("after a deletion nothing is sent, and the audit is not found", async (t) => {
   const rig = { ...(await aRig(t)), RETRY_DELAYS: "100ms,100ms" };
-  const program = await startProgram(t, rig);
+  const program = await startService(t, rig);
   const receiver = await startLocalReceiver(t);
   const partner = await aPartner(program, "acme");
   const failing = await partner.subscribe(receiver.url("/failing"));

@@ -5,7 +5,8 @@ import type { Database } from "../../src/postgres/database.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
 import { createDatabase, environmentOf, openPool, ownerOf } from "../support/database.ts";
 import { aFolder, typeFile } from "../support/event-types.ts";
-import { runProgram, startProgram } from "../support/program.ts";
+import { runProgram } from "../support/program.ts";
+import { startService } from "../support/service.ts";
 import { startLocalReceiver } from "../support/receiver.ts";
 import { aRig } from "../support/rig.ts";
 import { aPartnerIn, aShardedRig, operatorOf } from "../support/shards.ts";
@@ -21,7 +22,7 @@ async function aService(t: TestContext, further: Record<string, string> = {}) {
   const { rig, gateOf } = await aShardedRig(t, ["00", "01"]);
   const types = await aFolder(t, { [`${TYPE}.json`]: typeFile({ type: "object" }) });
   const env: Record<string, string> = { ...rig, EVENT_TYPES: types, ...further };
-  const program = await startProgram(t, env);
+  const program = await startService(t, env);
   const receiver = await startLocalReceiver(t);
   for (const [shard, slug] of [
     ["00", "one"],
@@ -98,7 +99,7 @@ test("a redelivery job runs in the second shard", async (t) => {
 
 test("reseal and retention reach the second shard", async (t) => {
   const { env, program, two } = await aService(t);
-  assert.equal(await program.end("SIGTERM"), 0);
+  await program.stop();
   const ring = `new:${Buffer.alloc(32, 8).toString("base64")},${env["SEALING_KEYS"]}`;
   const resealed = await runProgram(["reseal", "--json"], { ...env, SEALING_KEYS: ring });
   assert.equal((JSON.parse(resealed.stdout) as { resealed: number }).resealed, 2);
@@ -110,7 +111,7 @@ test("reseal and retention reach the second shard", async (t) => {
   const kept = () =>
     two`select from history_partitions where until < ${old.toISOString()}::timestamptz + interval '30 days'`;
   assert.notEqual((await kept()).length, 0);
-  await startProgram(t, { ...env, SEALING_KEYS: ring });
+  await startService(t, { ...env, SEALING_KEYS: ring });
   assert.equal((await kept()).length, 0);
 });
 
@@ -120,7 +121,7 @@ test("the SQL function of a schema publishes to the organizations of its shard",
   await owner`create schema s1`;
   const { MIGRATION_DATABASE_URL: url = "" } = environmentOf(db);
   const types = await aFolder(t, { [`${TYPE}.json`]: typeFile({ type: "object" }) });
-  const program = await startProgram(t, {
+  const program = await startService(t, {
     ...(await aRig(t)),
     ...{ DATABASE_URL: "", MIGRATION_DATABASE_URL: "", EVENT_TYPES: types },
     SHARDS: `00=${url} 01=${url}?search_path=s1`,

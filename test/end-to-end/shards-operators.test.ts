@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { column } from "../support/columns.ts";
-import { startProgram } from "../support/program.ts";
+import { startService } from "../support/service.ts";
 import { startLocalReceiver } from "../support/receiver.ts";
 import { aPartnerIn, aShardedRig, operatorOf } from "../support/shards.ts";
 
@@ -14,7 +14,7 @@ interface Items {
 
 test("operators use several shards like one", async (t) => {
   const { rig, gateOf } = await aShardedRig(t, ["00", "01"]);
-  const program = await startProgram(t, { ...rig, RETRY_DELAYS: "1ms" });
+  const program = await startService(t, { ...rig, RETRY_DELAYS: "1ms" });
   const ask = operatorOf(program);
   const list = async (path: string) => (await ask(path)).body as unknown as Items;
   const create = (slug: string, shard?: string) =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startProgram } from "../support/program.ts";
+import { startService } from "../support/service.ts";
 import { eventIdOf, startLocalReceiver } from "../support/receiver.ts";
 import { assertUnavailable, call } from "../support/rig.ts";
 import { aPartnerIn, aShardedRig, operatorOf } from "../support/shards.ts";
@@ -18,7 +18,7 @@ async function insist(partner: Partner, subscription: { id: string; secret: stri
 
 test("a key's id begins with its shard, and an unknown shard is refused like an unknown key", async (t) => {
   const { rig } = await aShardedRig(t, ["00", "0b"]);
-  const program = await startProgram(t, rig);
+  const program = await startService(t, rig);
   const [one, other] = [
     await aPartnerIn(program, "00", "acme"),
     await aPartnerIn(program, "0b", "other"),
@@ -42,7 +42,7 @@ for (const [way, fail, repair] of [
 ] as const) {
   test(`while a shard ${way}, only its organizations get 503, and it recovers`, async (t) => {
     const { rig, gateOf } = await aShardedRig(t, ["00", "01"]);
-    const program = await startProgram(t, { ...rig, DISPATCH_CONCURRENCY: "4" });
+    const program = await startService(t, { ...rig, DISPATCH_CONCURRENCY: "4" });
     const receiver = await startLocalReceiver(t);
     const [well, away] = [
       await aPartnerIn(program, "01", "well"),
@@ -68,30 +68,30 @@ for (const [way, fail, repair] of [
     const eventId = await insist(away, ofAway);
     const arrived = eventIdOf(await receiver.next());
     assert.equal(arrived, eventId);
-    assert.equal(await program.end("SIGTERM"), 0);
+    await program.stop();
   });
 
   test(`a stop ends in time while a shard ${way}`, async (t) => {
     const { rig, gateOf } = await aShardedRig(t, ["00", "01"]);
-    const program = await startProgram(t, { ...rig, SHUTDOWN_GRACE: "8s" });
+    const program = await startService(t, { ...rig, SHUTDOWN_GRACE: "8s" });
     const well = await aPartnerIn(program, "01", "well");
     await gateOf("00")[fail]();
     assert.equal((await well.ask("/me")).status, 200);
-    assert.equal(await program.end("SIGTERM"), 0);
+    await program.stop();
   });
 }
 
 test("a process that starts while a shard is away serves it later", async (t) => {
   const { rig, gateOf } = await aShardedRig(t, ["00", "01"]);
-  const before = await startProgram(t, rig);
+  const before = await startService(t, rig);
   const [well, away] = [
     await aPartnerIn(before, "00", "well"),
     await aPartnerIn(before, "01", "away"),
   ];
-  await before.end("SIGTERM");
+  await before.stop();
   await gateOf("01").close();
 
-  const program = await startProgram(t, { ...rig, MIGRATION_DATABASE_URL: "" });
+  const program = await startService(t, { ...rig, MIGRATION_DATABASE_URL: "" });
   const me = (token: string) => call(`${program.partnerUrl}/api/v1/partner/me`, { token });
   assert.equal((await me(well.token)).status, 200);
   assert.equal((await me(away.token)).status, 503);

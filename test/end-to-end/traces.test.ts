@@ -8,7 +8,8 @@ import { databaseUrlOf } from "../support/placement.ts";
 import { type Collector, type SpanSeen, startCollector } from "../support/collector.ts";
 import { column } from "../support/columns.ts";
 import { freePort } from "../support/free-port.ts";
-import { ADMIN_TOKEN, type Program, startProgram } from "../support/program.ts";
+import { ADMIN_TOKEN } from "../support/program.ts";
+import { type RunningService, startService } from "../support/service.ts";
 import { startLocalReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { aPartner, aRig } from "../support/rig.ts";
@@ -23,7 +24,7 @@ async function aTracedRig(t: TestContext, collector: { url: string }, env = {}) 
 }
 
 /** A partner with a subscription, and the partner's test call. */
-async function aSubscriber(t: TestContext, program: Program) {
+async function aSubscriber(t: TestContext, program: RunningService) {
   const receiver = await startLocalReceiver(t);
   const partner = await aPartner(program, "acme");
   const subscription = await partner.subscribe(receiver.url("/hooks?key=hunter2"));
@@ -45,11 +46,14 @@ async function aSubscriber(t: TestContext, program: Program) {
 }
 
 /** Resolves when the log has such a line. */
-async function logged(program: Program, isWanted: (line: Record<string, unknown>) => boolean) {
+async function logged(
+  program: RunningService,
+  isWanted: (line: Record<string, unknown>) => boolean,
+) {
   for (;;) {
     const line = program.log.find(isWanted);
     if (line) return line;
-    await once(program.process.stdout ?? program.process, "data");
+    await once(program.logging, "line");
   }
 }
 
@@ -65,22 +69,22 @@ const childrenOf = (collector: Collector, parent: SpanSeen) =>
 test("one trace leads from the publisher's request and its statements to the attempts of another process", async (t) => {
   const collector = await startCollector(t);
   const rig = await aTracedRig(t, collector, { OTEL_SERVICE_NAME: "partner-eu" });
-  const first = await startProgram(t, { ...rig, ROLE: "api" });
+  const first = await startService(t, { ...rig, ROLE: "api" });
   const { receiver, partner, subscription, ping } = await aSubscriber(t, first);
   receiver.answer(status(500), status(204));
   const eventId = await ping({ traceparent: TRACEPARENT });
   const line = await logged(first, ({ event_id }) => event_id === eventId);
   assert.equal(line["trace_id"], TRACE);
-  assert.equal(await first.end("SIGTERM"), 0);
+  await first.stop();
 
-  const second = await startProgram(t, { ...rig, ROLE: "dispatcher" });
+  const second = await startService(t, { ...rig, ROLE: "dispatcher" });
   for (let attempt = 1; attempt <= 2; attempt++) {
     const { headers } = await receiver.next();
     assert.equal(headers["traceparent"], undefined);
   }
   const attempted = await logged(second, ({ msg }) => msg === "attempt");
   assert.equal(attempted["trace_id"], TRACE);
-  assert.equal(await second.end("SIGTERM"), 0);
+  await second.stop();
 
   const trace = collector.spans.all.filter(({ traceId }) => traceId === TRACE);
   const request = only(trace, "POST /api/v1/partner/webhooks/:id/test");
@@ -137,7 +141,7 @@ test("a publisher's batch is one trace that its receivers continue with TRACE_RE
   const type = { summary: "An order was placed", schema: { type: "object" }, example: {} };
   await writeFile(join(types, "order.placed.json"), JSON.stringify(type));
   const env = { TRACE_RECEIVERS: "true", EVENT_TYPES: types };
-  const program = await startProgram(t, await aTracedRig(t, collector, env));
+  const program = await startService(t, await aTracedRig(t, collector, env));
   const { receiver, partner } = await aSubscriber(t, program);
   const body = { url: receiver.url("/orders"), events: ["order.placed"] };
   assert.equal((await partner.ask("/webhooks", { method: "POST", body })).status, 201);
@@ -156,7 +160,7 @@ test("a publisher's batch is one trace that its receivers continue with TRACE_RE
   const told = [await receiver.next(), await receiver.next()].map(
     ({ headers }) => headers["traceparent"],
   );
-  assert.equal(await program.end("SIGTERM"), 0);
+  await program.stop();
 
   const trace = collector.spans.all.filter(({ traceId }) => traceId === TRACE);
   const request = only(trace, "POST /api/v1/admin/events");
@@ -172,11 +176,11 @@ test("a publisher's batch is one trace that its receivers continue with TRACE_RE
 
 test("the traceparent of a request that publishes nothing is not honoured", async (t) => {
   const collector = await startCollector(t);
-  const program = await startProgram(t, await aTracedRig(t, collector));
+  const program = await startService(t, await aTracedRig(t, collector));
   await fetch(`${program.partnerUrl}/api/v1/partner/me`, { headers: { traceparent: TRACEPARENT } });
   for (const probe of ["healthz", "readyz", "metrics"])
     await (await fetch(`${program.operatorUrl}/${probe}`)).text();
-  assert.equal(await program.end("SIGTERM"), 0);
+  await program.stop();
   const request = only(collector.spans.all, "GET /api/v1/partner/me");
   assert.deepEqual([request.parentId, request.traceId === TRACE], ["", false]);
   assert.deepEqual(
@@ -189,24 +193,24 @@ test("the traceparent of a request that publishes nothing is not honoured", asyn
 
 test("without tracing no event stores a trace, and a caller's traceparent is ignored", async (t) => {
   const rig = await aRig(t);
-  const program = await startProgram(t, rig);
+  const program = await startService(t, rig);
   const { receiver, ping } = await aSubscriber(t, program);
   const eventId = await ping({ traceparent: TRACEPARENT });
   assert.equal((await receiver.next()).headers["traceparent"], undefined);
   const line = await logged(program, ({ event_id }) => event_id === eventId);
   assert.equal(line["trace_id"], undefined);
-  await program.end("SIGTERM");
+  await program.stop();
   assert.deepEqual(await storedIn(rig), [null]);
 });
 
 test("a trace that is not sampled is stored as such and not exported", async (t) => {
   const collector = await startCollector(t);
   const rig = await aTracedRig(t, collector);
-  const program = await startProgram(t, rig);
+  const program = await startService(t, rig);
   const { receiver, ping } = await aSubscriber(t, program);
   await ping({ traceparent: TRACEPARENT.replace(/01$/, "00") });
   await receiver.next();
-  await program.end("SIGTERM");
+  await program.stop();
   assert.ok(collector.spans.all.length > 0);
   assert.ok(collector.spans.all.every(({ traceId }) => traceId !== TRACE));
   const [stored] = await storedIn(rig);
@@ -216,20 +220,19 @@ test("a trace that is not sampled is stored as such and not exported", async (t)
 test("a collector that hangs delays neither a delivery nor the stop", async (t) => {
   const collector = await startCollector(t);
   collector.answer(() => undefined);
-  const program = await startProgram(t, await aTracedRig(t, collector));
+  const program = await startService(t, await aTracedRig(t, collector));
   const { receiver, ping } = await aSubscriber(t, program);
   const asked = collector.spans.until((all) => all[0]);
   await ping();
   await asked; // The export has begun and has no answer.
   await ping();
   for (let i = 0; i < 2; i++) await receiver.next();
-  assert.equal(await program.end("SIGTERM"), 0);
-  assert.doesNotMatch(program.complaint(), /grace/);
+  await program.stop();
 });
 
 test("an unavailable collector costs a line of the log and no delivery", async (t) => {
   const url = `http://127.0.0.1:${await freePort()}`;
-  const program = await startProgram(t, await aTracedRig(t, { url }));
+  const program = await startService(t, await aTracedRig(t, { url }));
   const { receiver, ping } = await aSubscriber(t, program);
   await ping();
   await receiver.next();
@@ -237,7 +240,7 @@ test("an unavailable collector costs a line of the log and no delivery", async (
     program,
     ({ msg }) => msg === "the collector does not accept spans: they are dropped",
   );
-  assert.equal(await program.end("SIGTERM"), 0);
+  await program.stop();
 });
 
 async function storedIn(rig: Record<string, string>): Promise<(string | null)[]> {

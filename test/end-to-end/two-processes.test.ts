@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startProgram } from "../support/program.ts";
+import { startService } from "../support/service.ts";
 import { eventIdOf } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { aPartner, aRig, aSubscriber, call } from "../support/rig.ts";
@@ -43,7 +44,7 @@ test("one process delivers the events of another, and each event arrives once", 
 
 test("without the private authority an attempt fails with tls_error, and with it the attempt succeeds", async (t) => {
   const { EGRESS_CA_FILE: caFile = "", ...rig } = await aRig(t);
-  const untrusting = await startProgram(t, rig);
+  const untrusting = await startService(t, rig);
   const { receiver, partner, subscription } = await aSubscriber(t, untrusting);
   await partner.ping(subscription);
 
@@ -54,9 +55,9 @@ test("without the private authority an attempt fails with tls_error, and with it
   }
   assert.deepEqual([failure["reason"], failure["http_status"]], ["tls_error", 0]);
   assert.equal(receiver.requests.length, 0);
-  await untrusting.end("SIGTERM");
+  await untrusting.stop();
 
-  const trusting = await startProgram(t, { ...rig, EGRESS_CA_FILE: caFile });
+  const trusting = await startService(t, { ...rig, EGRESS_CA_FILE: caFile });
   const body = { secret: subscription.secret };
   const url = `${trusting.partnerUrl}/api/v1/partner/webhooks/${subscription.id}/test`;
   await call(url, { method: "POST", token: partner.token, body });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startProgram } from "../support/program.ts";
+import { startService } from "../support/service.ts";
 import { aPartner, aRig, call } from "../support/rig.ts";
 
 /** Makes a process's clock an hour fast. */
@@ -10,7 +11,7 @@ const AN_HOUR_AHEAD = `--import=data:text/javascript,${encodeURIComponent(
 
 test("a node whose clock is an hour ahead is not ready, and does not change other nodes' rate windows", async (t) => {
   const rig = await aRig(t);
-  const right = await startProgram(t, rig);
+  const right = await startService(t, rig);
   const ahead = await startProgram(t, { ...rig, NODE_OPTIONS: AN_HOUR_AHEAD, ROLE: "api" });
   const partner = await aPartner(right, "acme");
   const me = async ({ partnerUrl }: { partnerUrl: string }) =>

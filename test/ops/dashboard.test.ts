@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { oneShardOnly } from "../support/placement.ts";
-import { startProgram } from "../support/program.ts";
+import { startService } from "../support/service.ts";
 import { requireProgram } from "../support/required.ts";
 import { aRig, aSubscriber } from "../support/rig.ts";
 import { ROOT } from "../support/root.ts";
@@ -33,7 +33,7 @@ test(
     assert.ok(queries.length > 15);
     const { DATA_DIR = "", EGRESS_ALLOW = "", EGRESS_CA_FILE = "" } = await aRig(t);
     // Only the built-in database has a disk to watch.
-    const program = await startProgram(t, { DATA_DIR, EGRESS_ALLOW, EGRESS_CA_FILE });
+    const program = await startService(t, { DATA_DIR, EGRESS_ALLOW, EGRESS_CA_FILE });
     const { receiver, partner, subscription } = await aSubscriber(t, program);
     const deliver = async () => {
       await partner.ping(subscription);
@@ -51,7 +51,7 @@ test(
         await delay(500);
       }
     }
-    assert.equal(await program.end("SIGTERM"), 0);
+    await program.stop();
   },
 );
 

@@ -6,7 +6,7 @@ import { Arrivals } from "./arrivals.ts";
 import { openPool } from "./database.ts";
 import { aFolder, typeFile } from "./event-types.ts";
 import { guideCommand } from "./guide.ts";
-import { ADMIN_TOKEN, type Program, startProgram } from "./program.ts";
+import { ADMIN_TOKEN, startProgram, type Served } from "./program.ts";
 import { eventIdOf, startLocalReceiver } from "./receiver.ts";
 import { aRig, call } from "./rig.ts";
 import { aSecondServer } from "./second-server.ts";
@@ -41,7 +41,7 @@ export async function aService(t: TestContext) {
   return { rig, old, program, receiver, token: String(key.body["token"]), second, at, move };
 }
 
-export function publish({ operatorUrl }: Program, key: string) {
+export function publish({ operatorUrl }: Served, key: string) {
   const event = {
     organization: "acme",
     type: "order.created",
@@ -54,7 +54,7 @@ export function publish({ operatorUrl }: Program, key: string) {
 }
 
 /** Publishes events one after the other, each until it is accepted. */
-export function publishSteadily(program: Program) {
+export function publishSteadily(program: Served) {
   const ids = new Set<string>();
   const accepted = new Arrivals<string>();
   const refused = new Arrivals<string>();
@@ -81,7 +81,7 @@ export function publishSteadily(program: Program) {
     ids,
     accepted,
     refused,
-    goOnAt: (next: Program) => void (where = next),
+    goOnAt: (next: Served) => void (where = next),
     stop: async () => {
       load.isOver = true;
       await ended;
