@@ -75,7 +75,7 @@ export async function build(root, { dev = false, signal }) {
   }
 }
 
-/** The paths of the compiled tests. With `long`, also of those that take minutes. */
+/** The paths of the compiled tests, of both rings. With `long`, also of those that take minutes. */
 export function compiledTests(root, { long = false } = {}) {
   return outputsOf(root, "tests").filter(
     (path) => path.endsWith(".test.js") || (long && path.endsWith(".long.js")),

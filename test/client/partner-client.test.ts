@@ -1,3 +1,5 @@
+// Runs alone: it measures the memory of its process.
+
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";

@@ -1,3 +1,5 @@
+// Runs alone: it replaces the timers of its process.
+
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";

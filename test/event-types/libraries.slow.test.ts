@@ -1,3 +1,5 @@
+// Depends on: src, test/event-types/libraries
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, writeFile } from "node:fs/promises";

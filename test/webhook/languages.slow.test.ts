@@ -1,3 +1,5 @@
+// Depends on: examples, packages, test/webhook, vectors
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createHmac } from "node:crypto";

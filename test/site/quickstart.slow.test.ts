@@ -1,3 +1,5 @@
+// Depends on: src, site, docs, examples, packages
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,3 +1,5 @@
+// Depends on: scripts, package.json
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";

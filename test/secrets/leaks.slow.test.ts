@@ -1,3 +1,5 @@
+// Depends on: src, site, docs
+
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

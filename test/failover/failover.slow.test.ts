@@ -1,3 +1,5 @@
+// Depends on: src
+
 import { test } from "node:test";
 import { checkFailover } from "./checked.ts";
 import { SHORT } from "./failover.ts";

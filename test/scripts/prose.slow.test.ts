@@ -1,3 +1,5 @@
+// Depends on: src, site, docs, scripts, packages
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";

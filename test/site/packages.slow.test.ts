@@ -1,3 +1,5 @@
+// Depends on: src, site, packages, examples, scripts, package.json
+
 import assert from "node:assert/strict";
 import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,3 +1,5 @@
+// Depends on: examples, runtimes, src/webhook, test/webhook, vectors
+
 import assert from "node:assert/strict";
 import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";

@@ -1,3 +1,5 @@
+// Depends on: scripts, packages, site, docs, src, examples, vectors, CHANGELOG.md, package.json
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";

@@ -1,3 +1,5 @@
+// Depends on: packages, vectors, package.json, LICENSE
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { cp, readFile, readdir } from "node:fs/promises";

@@ -1,3 +1,5 @@
+// Depends on: test/webhook
+
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { copyFile, writeFile } from "node:fs/promises";

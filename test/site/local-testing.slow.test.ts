@@ -1,3 +1,5 @@
+// Depends on: src, site, packages, examples
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { oneShardOnly } from "../support/placement.ts";

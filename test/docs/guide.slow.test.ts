@@ -1,3 +1,5 @@
+// Depends on: src, docs, site
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,7 +12,7 @@ import { status } from "../support/receiver-scripts.ts";
 import { ROOT } from "../support/root.ts";
 import { aShell } from "../support/shell.ts";
 
-const HERE = "test/docs/guide.test.ts";
+const HERE = "test/docs/guide.slow.test.ts";
 
 /** The test that runs a command of the guide. */
 const RUN: [RegExp, string][] = [

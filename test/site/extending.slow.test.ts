@@ -1,3 +1,5 @@
+// Depends on: src, site, docs, scripts, bin, test/support, package.json
+
 import assert from "node:assert/strict";
 import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

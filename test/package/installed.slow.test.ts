@@ -1,3 +1,5 @@
+// Depends on: bin, deploy, docs, examples, ops, packages, scripts, site, src, vectors, package.json, CHANGELOG.md, CONTRIBUTING.md, README.md, SECURITY.md
+
 import assert from "node:assert/strict";
 import type { ExecFileException } from "node:child_process";
 import { readFile, symlink, writeFile } from "node:fs/promises";

@@ -1,3 +1,5 @@
+// Depends on: bin, deploy, docs, examples, ops, packages, scripts, site, src, vectors, package.json, CHANGELOG.md, CONTRIBUTING.md, LICENSE, README.md, SECURITY.md
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";

@@ -1,3 +1,5 @@
+// Depends on: scripts, package.json, spectral
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";

@@ -1,3 +1,5 @@
+// Depends on: src, site, docs
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";

@@ -1,3 +1,5 @@
+// Depends on: deploy, src
+
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,3 +1,5 @@
+// Depends on: packages, scripts, src, package.json, LICENSE
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
