@@ -52,12 +52,25 @@ function evenly(all, most) {
   return Array.from({ length: count }, (_, i) => all.filter((_, at) => at % count === i));
 }
 
+/** Tests wait until all files are loaded, because loading one would disturb those that measure or replace time. */
 function programOf(group, timeoutMs) {
   const suites = group.map((path) => {
-    const [name, url] = [sourceOf(path), pathToFileURL(join(ROOT, path)).href].map((text) =>
-      JSON.stringify(text),
-    );
-    return `describe(${name}, { timeout: ${timeoutMs} }, () => import(${url}));`;
+    const [name, url] = [sourceOf(path), pathToFileURL(join(ROOT, path)).href];
+    return `suite(${JSON.stringify(name)}, ${JSON.stringify(url)});`;
   });
-  return `import { describe } from "node:test";\n${suites.join("\n")}\n`;
+  return `import { before, describe } from "node:test";
+
+const loaded = [];
+
+${suites.join("\n")}
+
+function suite(name, url) {
+  describe(name, { timeout: ${timeoutMs} }, () => {
+    before(() => Promise.allSettled(loaded));
+    const loading = import(url);
+    loaded.push(loading);
+    return loading;
+  });
+}
+`;
 }

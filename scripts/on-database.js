@@ -15,18 +15,18 @@ let runner = null;
 
 /**
  * Runs Node.js with these arguments and a PostgreSQL of its own, or two for the shards of the tests' services. Returns the exit
- * status. `shard` gets the tests' organizations.
+ * status. `shard` gets the tests' organizations. Without `needsDatabase`, starts no PostgreSQL.
  */
-export async function runOnDatabase(args, { shard } = {}) {
+export async function runOnDatabase(args, { shard, needsDatabase = true } = {}) {
   for (const name of SIGNALS) process.on(name, endRunner);
   const databases = [];
   const lent = await mkdtemp(join(tmpdir(), "partner-api-test-databases-"));
   try {
-    databases.push(await openDatabase());
+    if (needsDatabase) databases.push(await openDatabase());
     if (shard) databases.push(await openDatabase());
     const [first, second] = databases;
     return await run(args, {
-      TEST_DATABASE_URL: first.url,
+      ...(first && { TEST_DATABASE_URL: first.url }),
       TEST_DATABASES: lent,
       ...(shard && { TEST_DATABASE_URL_2: second.url, TEST_SHARD: shard }),
     });

@@ -10,6 +10,8 @@ const SECOND = ".slow.test.js";
 /** The line in which a test names files and folders that it uses, besides what it imports. */
 const DEPENDS_ON = /^\/\/ Depends on: (.+)$/m;
 const IMPORT = /^(?:import|export) [^;]*?from "(\.[^"]+)"|^import "(\.[^"]+)"/gm;
+/** Also a file that imports another test. */
+const USES_DATABASE = /TEST_DATABASE_URL|import\("\.\.\//;
 const NODE = process.versions.node.split(".")[0];
 
 export function isSecond(path) {
@@ -41,6 +43,12 @@ export function notePassed(root, sources) {
   const kept = Object.entries(all).filter(([source]) => existsSync(join(root, source)));
   const text = JSON.stringify(Object.fromEntries(kept.sort()), null, 2);
   writeFileSync(join(root, PASSED), `${text}\n`);
+}
+
+/** Returns true if the test, or a file that it imports, uses the run's PostgreSQL. */
+export function needsDatabase(root, path) {
+  const files = [...importedBy(root, sourceOf(path))];
+  return files.some((file) => USES_DATABASE.test(readFileSync(join(root, file), "utf8")));
 }
 
 function readPassed(root) {

@@ -1,5 +1,3 @@
-// Runs alone: it replaces the timers of its process.
-
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
 import { type TestContext, test } from "node:test";

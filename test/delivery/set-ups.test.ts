@@ -1,5 +1,3 @@
-// Runs alone: it replaces the timers of its process.
-
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";

@@ -1,5 +1,3 @@
-// Runs alone: it replaces the timers of its process.
-
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,5 +1,3 @@
-// Runs alone: it replaces the timers of its process.
-
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { batch, type BatchOptions, type Refusal } from "../../src/lib/batch.ts";

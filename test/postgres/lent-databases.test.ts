@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Database } from "../../src/postgres/database.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
+import { ERA } from "../support/clock.ts";
 import { createDatabase, openPool, environmentOf, ownerOf } from "../support/database.ts";
 import { stateOf } from "../support/lent-databases.ts";
 
@@ -27,8 +28,8 @@ test("a database that is lent again has the rows and partitions of a new one, an
   const again = await isLentAgain(
     t,
     async function use(db) {
-      await ownerOf(db)`insert into organizations (id, slug) values (${ORGANIZATION}, 'acme')`;
-      await ownerOf(db)`update settings set value = 'other'`;
+      await ownerOf(db)`insert into organizations values (${ORGANIZATION}, 'acme', 1, ${ERA})`;
+      await ownerOf(db)`update settings set value = '7 days' where name = 'retention'`;
       await createPartitions(ownerOf(db), new Date("2030-01-01"));
       const dropped = fresh.tables.find((name) => /^attempts_\d/.test(name)) ?? "";
       await ownerOf(db).unsafe(`drop table ${dropped}`);

@@ -35,8 +35,7 @@ export async function createDatabase({
   isHostile = process.env["TEST_DATABASE_SETTINGS"] === "hostile",
 } = {}): Promise<Database> {
   const kind = { server, era: `${now.toISOString().slice(0, 10)}T00:00:00Z` };
-  const { lent, owner } = (isHostile ? null : await takeOver(kind)) ?? (await make(kind));
-  if (isHostile) await withAdmin(server, (admin) => makeHostile(admin, lent.name));
+  const { lent, owner } = isHostile ? await makeHostile(kind) : await takeOver(kind);
   const { name, password } = lent;
   const url = urlOf(server, name, { username: name, password });
   const db = connect(url, { max, name: "test" });
@@ -48,7 +47,7 @@ export async function createDatabase({
   return db;
 }
 
-/** An emptied database of earlier tests. */
+/** A database of earlier tests that was emptied, or a new one. */
 async function takeOver(kind: Kind) {
   for (let lent = borrow(kind); lent !== null; lent = borrow(kind)) {
     const owner = ownersPool(lent);
@@ -56,7 +55,7 @@ async function takeOver(kind: Kind) {
     await owner.end({ timeout: 1 });
     await drop(lent);
   }
-  return null;
+  return make(kind);
 }
 
 async function make({ server, era }: Kind) {
@@ -88,11 +87,15 @@ function ownersPool({ server, name }: Pick<LentDatabase, "server" | "name">): Da
   return connect(urlOf(server, name), { max: 4, name: "test owner" });
 }
 
-async function makeHostile(admin: Database, name: string): Promise<void> {
-  const [{ version }] = await admin<[{ version: string }]>`
+/** Its settings hold from the next connection on. */
+async function makeHostile(kind: Kind) {
+  const { lent, owner } = await make(kind);
+  const [{ version }] = await owner<[{ version: string }]>`
     select current_setting('server_version') as version`;
-  for (const statement of hostileSettings(name, Number.parseInt(version)))
-    await admin.unsafe(statement);
+  for (const statement of hostileSettings(lent.name, Number.parseInt(version)))
+    await owner.unsafe(statement);
+  await owner.end({ timeout: 1 });
+  return { lent, owner: ownersPool(lent) };
 }
 
 interface Known {

@@ -98,9 +98,10 @@ function freeFolder({ server, era }: Kind): string {
 export async function renew(owner: Database, { era, fresh }: LentDatabase): Promise<boolean> {
   try {
     await endSessions(owner);
-    await restoreTables(owner, fresh.tables, era);
+    const kept = await dropAdded(owner, fresh.tables);
+    await restoreRows(owner, kept, fresh.rows); // Before partitions are created, whose width depends on the settings.
+    if (kept.length < fresh.tables.length) await createPartitions(owner, new Date(era));
     await withdrawPublisher(owner);
-    await restoreRows(owner, fresh);
     const { shape, bytes } = await stateOf(owner);
     return shape === fresh.shape && bytes < fresh.bytes + GROWTH_MAX;
   } catch {
@@ -115,12 +116,12 @@ async function endSessions(owner: Database): Promise<void> {
     where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
 }
 
-/** Services create and drop partitions. */
-async function restoreTables(owner: Database, before: string[], era: string): Promise<void> {
+/** Services create and drop partitions. Returns the tables that are left. */
+async function dropAdded(owner: Database, before: string[]): Promise<string[]> {
   const now = await tablesOf(owner);
   const added = now.filter((name) => !before.includes(name));
   if (added.length > 0) await owner.unsafe(`drop table ${added.join(", ")}`);
-  if (before.some((name) => !now.includes(name))) await createPartitions(owner, new Date(era));
+  return now.filter((name) => before.includes(name));
 }
 
 /** The start of a service lets the role of publishers use the schema, if there is such a role. */
@@ -146,7 +147,7 @@ async function tablesOf(owner: Database): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-async function restoreRows(owner: Database, { tables, rows }: State): Promise<void> {
+async function restoreRows(owner: Database, tables: string[], rows: State["rows"]): Promise<void> {
   const filled = await filledOf(owner, tables);
   for (const name of filled) await owner.unsafe(`delete from only ${name}`);
   for (const [name, all] of Object.entries(rows)) {

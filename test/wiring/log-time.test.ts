@@ -1,5 +1,3 @@
-// Runs alone: it replaces the timers of its process.
-
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { timeOfLine } from "../../src/wiring/logger.ts";

@@ -1,3 +1,5 @@
+// Depends on: src
+
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";

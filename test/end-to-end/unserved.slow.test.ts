@@ -1,3 +1,5 @@
+// Depends on: src
+
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";

@@ -1,3 +1,5 @@
+// Depends on: src
+
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";

@@ -1,3 +1,5 @@
+// Depends on: src, docs, ops, deploy
+
 import assert from "node:assert/strict";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";

@@ -1,3 +1,5 @@
+// Depends on: src
+
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";

@@ -1,3 +1,5 @@
+// Depends on: src
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { arrayText } from "../../src/postgres/array-text.ts";
