@@ -1,3 +1,5 @@
+// Depends on: docs, site, src, test/browser, CHANGELOG.md
+
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";

@@ -1,3 +1,5 @@
+// Depends on: docs, site, src, test/browser, CHANGELOG.md
+
 import assert from "node:assert/strict";
 import { after, describe, test, type TestContext } from "node:test";
 import type { Locator, Page } from "playwright-core";

@@ -1,3 +1,5 @@
+// Depends on: docs, site, src, test/browser, CHANGELOG.md
+
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,5 @@
+// Depends on: docs, site, src, test/browser, CHANGELOG.md
+
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { createOrganization } from "../../src/actions/organizations.ts";
