@@ -56,12 +56,10 @@ test(
 );
 
 test("doctor names a database that reads but does not write", ONE_SHARD, async (t) => {
-  const db = await createDatabase();
-  const owner = ownerOf(db);
-  await owner`alter database ${owner(db.options.database)} set default_transaction_read_only = on`;
-  const { DATABASE_URL = "" } = environmentOf(db);
-  const rig = { ...(await aRig(t)), SEALING_KEYS: ring("new"), DATABASE_URL };
-  const { stdout } = await diagnose({ ...rig, MIGRATION_DATABASE_URL: "" });
+  const rig = await aRig(t, { SEALING_KEYS: ring("new") });
+  const url = new URL(rig["DATABASE_URL"] ?? "");
+  url.searchParams.set("default_transaction_read_only", "on");
+  const { stdout } = await diagnose({ ...rig, DATABASE_URL: url.href, MIGRATION_DATABASE_URL: "" });
   assert.match(stdout, /^FAULT +database +.* does not accept writes/m);
 });
 

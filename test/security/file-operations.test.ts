@@ -22,6 +22,7 @@ const SERVICE = [
   "event-types/folder.ts",
   "event-types/libraries/generate.ts",
   "http/docs/site.ts",
+  "postgres/driver/url.ts",
   "postgres/migrate.ts",
   "wiring/become-owner.ts",
   "wiring/export-program.ts",

@@ -1,3 +1,5 @@
+// Depends on: src
+
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
