@@ -52,17 +52,26 @@ function evenly(all, most) {
   return Array.from({ length: count }, (_, i) => all.filter((_, at) => at % count === i));
 }
 
+/** How long after its last test a process may live. What keeps it alive then was left open by a test. */
+const LEFT_OPEN_MS = 30_000;
+
 /** Tests wait until all files are loaded, because loading one would disturb those that measure or replace time. */
 function programOf(group, timeoutMs) {
   const suites = group.map((path) => {
     const [name, url] = [sourceOf(path), pathToFileURL(join(ROOT, path)).href];
     return `suite(${JSON.stringify(name)}, ${JSON.stringify(url)});`;
   });
-  return `import { before, describe } from "node:test";
+  return `import { after, before, describe } from "node:test";
 
 const loaded = [];
 
 ${suites.join("\n")}
+after(() => setTimeout(complain, ${LEFT_OPEN_MS}).unref());
+
+function complain() {
+  console.error("left open by a test of ${group.map(sourceOf).join(", ")}:", process.getActiveResourcesInfo().join(", "));
+  process.exit(1);
+}
 
 function suite(name, url) {
   describe(name, { timeout: ${timeoutMs} }, () => {

@@ -8,8 +8,7 @@ import { connect, type Database } from "../../src/postgres/database.ts";
 import { homeFolder, startEmbedded } from "../../src/wiring/built-in-postgres.ts";
 import { oneShardOnly } from "../support/placement.ts";
 import { aGate } from "../support/database-gate.ts";
-import { ADMIN_TOKEN } from "../support/program.ts";
-import { type RunningService, startService } from "../support/service.ts";
+import { ADMIN_TOKEN, type Program, startProgram } from "../support/program.ts";
 import { setStandby } from "../support/missing-standby.ts";
 import { aSubscriber, aRig, call } from "../support/rig.ts";
 
@@ -27,7 +26,7 @@ test(
     const [old, next] = [await aGate(t, db), await aGate(t, db)];
     next.demote();
     const { host } = new URL(next.url);
-    const program = await startService(t, {
+    const program = await startProgram(t, {
       ...rig,
       DATABASE_URL: old.url.replace(/@[^/]+/, `$&,${host}`),
     });
@@ -61,7 +60,7 @@ test(
   ONE_SHARD,
   async (t) => {
     const { url, owner } = await aServer(t);
-    const program = await startService(t, {
+    const program = await startProgram(t, {
       ...(await aRig(t)),
       DATABASE_URL: url,
       MIGRATION_DATABASE_URL: "",
@@ -79,14 +78,14 @@ test(
 
 type Publisher = Awaited<ReturnType<typeof aPublisher>>;
 
-async function aPublisher(t: TestContext, program: RunningService) {
+async function aPublisher(t: TestContext, program: Program) {
   const { partner, subscription } = await aSubscriber(t, program);
   return { ping: partner.ping, subscription };
 }
 
 /** The status of a request that publishes an event, and then the status of `/readyz` on both listeners. */
 async function bothStatuses(
-  { partnerUrl, operatorUrl }: RunningService,
+  { partnerUrl, operatorUrl }: Program,
   { ping, subscription }: Publisher,
 ) {
   const { status } = await ping(subscription);
@@ -97,11 +96,7 @@ async function bothStatuses(
   return [status, ready[0]];
 }
 
-async function untilBoth(
-  wanted: number,
-  program: RunningService,
-  publisher: Publisher,
-): Promise<void> {
+async function untilBoth(wanted: number, program: Program, publisher: Publisher): Promise<void> {
   for (;;) {
     const statuses = await bothStatuses(program, publisher);
     if (statuses.every((status) => status === wanted)) return;
