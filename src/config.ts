@@ -18,6 +18,7 @@ import {
   slug,
 } from "./config/formats.ts";
 import { readEgressSource } from "./config/egress-source.ts";
+import { findUnfollowed, platformOf } from "./config/fleet.ts";
 import { findMisspelt, type Misspelt } from "./config/near-names.ts";
 import { readAdminTokens, readOperatorApi, readSealingKeys } from "./config/secrets.ts";
 import { readTracing, type Tracing } from "./config/tracing.ts";
@@ -101,6 +102,12 @@ export interface Config extends Shard {
   readonly misspelt: Misspelt[];
   /** Variables of libpq that say how to connect, and the parameters of a URL to write in place of them. */
   readonly unread: [variable: string, parameter: string][];
+  /** A sentence for each variable of a fleet that the service does not follow. */
+  readonly unfollowed: string[];
+  /** The variable of a platform that forwards requests to this machine. Null: there is none. */
+  readonly platform: string | null;
+  /** The file of NODE_EXTRA_CA_CERTS. */
+  readonly nodeCaFile: string | null;
 }
 
 export interface ExportCommand {
@@ -110,7 +117,10 @@ export interface ExportCommand {
   env: NodeJS.ProcessEnv;
 }
 
-type Settings = Omit<Config, "misspelt" | "unread" | "exportCommand"> & {
+type Settings = Omit<
+  Config,
+  "misspelt" | "unread" | "unfollowed" | "platform" | "nodeCaFile" | "exportCommand"
+> & {
   exportCommand: string[] | null;
 };
 
@@ -128,6 +138,9 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
       program === undefined ? null : { program, args, env: Object.fromEntries(others) },
     misspelt: findMisspelt(Object.keys(variables), env.names),
     unread: settings.databaseUrl === null ? [] : findUnread(variables, settings.databaseUrl),
+    unfollowed: findUnfollowed(variables, env.names),
+    platform: platformOf(variables),
+    nodeCaFile: variables["NODE_EXTRA_CA_CERTS"] ?? null,
   };
 }
 

@@ -73,7 +73,8 @@ export class Environment {
 
   #read(name: string): string {
     if (!this.names.includes(name)) this.names.push(name);
-    return (this.#env[name] ?? "").trim();
+    const text = (this.#env[name] ?? "").trim();
+    return isServiceLink(name, text) ? "" : text;
   }
 
   #parse<T>(name: string, text: string, format: Format<T>, where = ""): T | null {
@@ -85,4 +86,9 @@ export class Environment {
     }
     return value;
   }
+}
+
+/** Kubernetes gives each container `OPERATOR_PORT=tcp://10.0.0.1:80` if the namespace has a service `operator`. */
+export function isServiceLink(name: string, text: string): boolean {
+  return name.endsWith("_PORT") && /^(?:tcp|udp|sctp):\/\//.test(text);
 }

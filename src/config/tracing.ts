@@ -1,5 +1,5 @@
 import type { Environment, Format } from "./environment.ts";
-import { baseUrl, oneOf } from "./formats.ts";
+import { baseUrl, integer, oneOf, path } from "./formats.ts";
 
 const SAMPLERS = [
   "always_on",
@@ -12,35 +12,132 @@ const SAMPLERS = [
 
 /** Where spans are exported to, and which. The variables are those of OpenTelemetry. */
 export interface Tracing {
-  /** The collector's URL, without `/v1/traces`. */
-  readonly endpoint: string;
+  /** The URL to which spans are sent. */
+  readonly url: string;
   readonly headers: Record<string, string>;
+  readonly timeoutMs: number;
+  readonly isCompressed: boolean;
+  /** Files in PEM. Null: the authorities that Node.js trusts, and no certificate of the client. */
+  readonly files: {
+    readonly ca: string | null;
+    readonly cert: string | null;
+    readonly key: string | null;
+  };
   readonly serviceName: string;
   readonly sampler: (typeof SAMPLERS)[number];
   /** The share of traces that the samplers by ratio take. */
   readonly ratio: number;
+  readonly batches: {
+    readonly scheduledDelayMillis: number;
+    readonly exportTimeoutMillis: number;
+    readonly maxQueueSize: number;
+    readonly maxExportBatchSize: number;
+  };
+  readonly spanLimits: {
+    /** Null: unlimited. */
+    readonly attributeValueLengthLimit: number | null;
+    readonly attributeCountLimit: number;
+    readonly eventCountLimit: number;
+    readonly linkCountLimit: number;
+    readonly attributePerEventCountLimit: number;
+    readonly attributePerLinkCountLimit: number;
+  };
   /** Whether receivers get `traceparent`. */
   readonly tellsReceivers: boolean;
 }
 
-/** Returns null without OTEL_EXPORTER_OTLP_ENDPOINT: then nothing is traced. */
+/** Returns null if no spans are exported: without an endpoint, or if OpenTelemetry is switched off. */
 export function readTracing(env: Environment): Tracing | null {
-  const endpoint = env.value("OTEL_EXPORTER_OTLP_ENDPOINT", collector, null);
-  const headers = env.list("OTEL_EXPORTER_OTLP_HEADERS", header, 100) ?? [];
-  env.value("OTEL_EXPORTER_OTLP_PROTOCOL", oneOf(["http/protobuf"]), null);
+  const url = readUrl(env);
+  const isOff = env.value("OTEL_SDK_DISABLED", anyText, "").toLowerCase() === "true";
+  const exporters = env.value("OTEL_TRACES_EXPORTER", anyText, "otlp").split(/\s*,\s*/);
+  const headers = [
+    ...(env.list("OTEL_EXPORTER_OTLP_HEADERS", header, 100) ?? []),
+    ...(env.list("OTEL_EXPORTER_OTLP_TRACES_HEADERS", header, 100) ?? []),
+  ];
+  requireProtocol(env);
   const serviceName = env.value("OTEL_SERVICE_NAME", name, "partner-api");
   const sampler = env.value("OTEL_TRACES_SAMPLER", oneOf(SAMPLERS), "parentbased_always_on");
   const ratio = env.value("OTEL_TRACES_SAMPLER_ARG", share, 1);
   const tellsReceivers = env.value("TRACE_RECEIVERS", oneOf(["true", "false"]), "false") === "true";
   env.rule(
-    !tellsReceivers || endpoint !== null,
+    !tellsReceivers || url !== null,
     ["TRACE_RECEIVERS", "OTEL_EXPORTER_OTLP_ENDPOINT"],
     "has no effect without OTEL_EXPORTER_OTLP_ENDPOINT",
   );
-  if (endpoint === null) return null;
   const given = { headers: Object.fromEntries(headers), serviceName, sampler, ratio };
-  return { endpoint, ...given, tellsReceivers };
+  const settings = { ...readExport(env), batches: readBatches(env), spanLimits: readLimits(env) };
+  if (url === null || isOff || !exporters.includes("otlp")) return null;
+  return { url, ...given, ...settings, tellsReceivers };
 }
+
+function readUrl(env: Environment): string | null {
+  const endpoint = env.value("OTEL_EXPORTER_OTLP_ENDPOINT", collector, null);
+  const ofTraces = env.value("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", baseUrl, null);
+  return ofTraces ?? (endpoint === null ? null : `${endpoint}/v1/traces`);
+}
+
+function requireProtocol(env: Environment): void {
+  const ofTraces = env.value("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", oneOf(["http/protobuf"]), null);
+  const format = ofTraces === null ? oneOf(["http/protobuf"]) : anyText;
+  env.value("OTEL_EXPORTER_OTLP_PROTOCOL", format, null);
+}
+
+/** A variable for traces alone replaces the general one. */
+function readExport(env: Environment): Pick<Tracing, "timeoutMs" | "isCompressed" | "files"> {
+  const either = <T, F>(what: string, format: Format<T>, fallback: F) => {
+    const general = env.value(`OTEL_EXPORTER_OTLP_${what}`, format, fallback);
+    return env.value(`OTEL_EXPORTER_OTLP_TRACES_${what}`, format, general);
+  };
+  return {
+    timeoutMs: either("TIMEOUT", integer(1, 600_000), 10_000),
+    isCompressed: either("COMPRESSION", oneOf(["gzip", "none"]), "none") === "gzip",
+    files: {
+      ca: either("CERTIFICATE", path, null),
+      cert: either("CLIENT_CERTIFICATE", path, null),
+      key: either("CLIENT_KEY", path, null),
+    },
+  };
+}
+
+function readBatches(env: Environment): Tracing["batches"] {
+  const maxQueueSize = env.value("OTEL_BSP_MAX_QUEUE_SIZE", integer(1, 1_000_000), 2_048);
+  const maxExportBatchSize = env.value(
+    "OTEL_BSP_MAX_EXPORT_BATCH_SIZE",
+    integer(1, 1_000_000),
+    Math.min(512, maxQueueSize),
+  );
+  env.rule(
+    maxExportBatchSize <= maxQueueSize,
+    ["OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "OTEL_BSP_MAX_QUEUE_SIZE"],
+    "must not be more than OTEL_BSP_MAX_QUEUE_SIZE",
+  );
+  return {
+    scheduledDelayMillis: env.value("OTEL_BSP_SCHEDULE_DELAY", integer(0, 600_000), 5_000),
+    exportTimeoutMillis: env.value("OTEL_BSP_EXPORT_TIMEOUT", integer(1, 600_000), 30_000),
+    maxQueueSize,
+    maxExportBatchSize,
+  };
+}
+
+function readLimits(env: Environment): Tracing["spanLimits"] {
+  const limit = <F>(name: string, fallback: F) =>
+    env.value(`OTEL_${name}_LIMIT`, integer(0, 1_000_000), fallback);
+  const count = limit("ATTRIBUTE_COUNT", 128);
+  return {
+    attributeValueLengthLimit: limit(
+      "SPAN_ATTRIBUTE_VALUE_LENGTH",
+      limit("ATTRIBUTE_VALUE_LENGTH", null),
+    ),
+    attributeCountLimit: limit("SPAN_ATTRIBUTE_COUNT", count),
+    eventCountLimit: limit("SPAN_EVENT_COUNT", 128),
+    linkCountLimit: limit("SPAN_LINK_COUNT", 128),
+    attributePerEventCountLimit: limit("EVENT_ATTRIBUTE_COUNT", count),
+    attributePerLinkCountLimit: limit("LINK_ATTRIBUTE_COUNT", count),
+  };
+}
+
+const anyText: Format<string> = { parse: (text) => text, mustBe: "a text" };
 
 const collector: Format<string> = {
   parse: (text) => baseUrl.parse(text.replace(/\/$/, "")),

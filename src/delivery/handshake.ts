@@ -4,7 +4,6 @@ import {
   connect,
   createSecureContext,
   DEFAULT_CIPHERS,
-  rootCertificates,
   type SecureContext,
   type TLSSocket,
 } from "node:tls";
@@ -19,14 +18,21 @@ const KEY_EXCHANGES = {
   ecdhCurve: "X25519:P-256:P-384:P-521",
 };
 
+/** The part of a context with which the option `ca` adds certificates itself. */
+interface Native {
+  addCACert: (pem: string) => void;
+}
+
 /** Call it once, because reading all root certificates takes longer than an attempt. */
 export function trustedRoots(extraCa: string | undefined): SecureContext {
-  return createSecureContext({
+  const roots = createSecureContext({
     ...KEY_EXCHANGES,
     minVersion: "TLSv1.2", // Otherwise an option of Node.js could permit older versions.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION, // Otherwise a receiver could repeat handshakes without end.
-    ...(extraCa !== undefined && { ca: [...rootCertificates, extraCa] }),
   });
+  // The option `ca` would replace the certificates of NODE_EXTRA_CA_CERTS, --use-system-ca and --use-openssl-ca.
+  if (extraCa !== undefined) (roots.context as Native).addCACert(extraCa);
+  return roots;
 }
 
 /** Secures a connected socket by TLS. Accepts only a certificate for the destination's host. */

@@ -43,13 +43,13 @@ export async function handleOnce<Event extends { id: string }>(options: {
   }
 
   const untilMs = performance.now() + underWayMs;
-  const before = await store.add(event.id, "under_way", underWayMs);
+  const before: unknown = await store.add(event.id, "under_way", underWayMs);
   if (before === "done") return "duplicate";
   if (before === "under_way") return "under_way";
   if (before !== null) {
     throw new TypeError(
       'handleOnce needs a store whose `add` returns "under_way" or "done", the state before, or ' +
-        `null if there was none, but got ${JSON.stringify(before) ?? "undefined"}`,
+        `null if there was none, but got ${String(before)}`,
     );
   }
   try {

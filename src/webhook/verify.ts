@@ -89,11 +89,16 @@ export async function verifySignature(delivery: Delivery): Promise<Verdict> {
 
   // In this form, a clock that is NaN accepts nothing.
   const isFresh = Math.abs(now - Number(timestamp)) <= REPLAY_WINDOW_MS;
-  if (!isFresh) return refuseSeconds(now, Number(timestamp)) ?? "stale";
+  if (!isFresh) {
+    refuseSeconds(now, Number(timestamp));
+    return "stale";
+  }
 
   const message = join(new TextEncoder().encode(`${timestamp}.`), body);
   const isGenuine = await isSignedWithAny(secrets, message, signature.slice(SCHEME.length));
-  return isGenuine ? "valid" : (refuseSpentBody(headers, body) ?? "forged");
+  if (isGenuine) return "valid";
+  refuseSpentBody(headers, body);
+  return "forged";
 }
 
 function usableSecrets(secret: string | readonly string[]): readonly string[] {
@@ -115,15 +120,15 @@ function milliseconds(now: unknown): number {
   if (now === undefined || now === null) return Date.now();
   if (typeof now === "number") return now;
   throw new TypeError(
-    `verify needs \`now\` in milliseconds, as Date.now() returns, but got a ${typeof now}`,
+    `verify needs \`now\` in milliseconds since the Unix epoch, but got a ${typeof now}`,
   );
 }
 
 /** No timestamp has enough digits to look like this to a clock in milliseconds. */
-function refuseSeconds(now: number, timestamp: number): undefined {
+function refuseSeconds(now: number, timestamp: number): void {
   const isInSeconds = Math.abs(now * 1000 - timestamp) <= REPLAY_WINDOW_MS;
   if (!isInSeconds) return;
-  throw new TypeError("verify needs `now` in milliseconds, as Date.now() returns, but got seconds");
+  throw new TypeError("verify needs `now` in milliseconds since the Unix epoch, but got seconds");
 }
 
 function rawBytes(body: unknown): Uint8Array {
@@ -159,7 +164,7 @@ function tagOf(value: unknown): string {
 }
 
 /** A server passes as many bytes as `content-length` says, so a delivery cannot cause this. */
-function refuseSpentBody(headers: Delivery["headers"], body: Uint8Array): undefined {
+function refuseSpentBody(headers: Delivery["headers"], body: Uint8Array): void {
   const length = oneHeader(headers, "content-length");
   const isEncoded = ["content-encoding", "transfer-encoding"].some(
     (name) => valuesOf(headers, name).length > 0,
@@ -177,7 +182,7 @@ function readableHeaders(headers: unknown): Delivery["headers"] {
   const problem = problemOfHeaders(headers);
   if (problem !== null) throw new TypeError(`verify needs the request's headers, but ${problem}`);
   return tagOf(headers) === "Map"
-    ? (Object.fromEntries(headers as Map<string, string>) as Record<string, string>)
+    ? Object.fromEntries(headers as Map<string, string>)
     : (headers as Delivery["headers"]);
 }
 

@@ -7,7 +7,8 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 /** Returns certificates (PEM) of authorities to trust besides the usual ones. Undefined if none are configured. */
 export async function readReceiversCa({
   egressCaFile: path,
-}: Pick<Config, "egressCaFile">): Promise<string | undefined> {
+  nodeCaFile,
+}: Pick<Config, "egressCaFile" | "nodeCaFile">): Promise<string | undefined> {
   if (path === null) return undefined;
   const pem = await readFile(path, "utf8").catch((error: unknown) => {
     throw new Error(`EGRESS_CA_FILE cannot be read: ${(error as Error).message}`);
@@ -18,7 +19,9 @@ export async function readReceiversCa({
   if (!certificates.every((certificate) => isReadable(certificate))) {
     throw new Error(`EGRESS_CA_FILE ${path} holds a damaged certificate`);
   }
-  return pem;
+  // Node.js 20 forgets its own file once others are added. It has warned if it cannot read it.
+  const own = nodeCaFile === null ? "" : await readFile(nodeCaFile, "utf8").catch(() => "");
+  return `${pem}\n${own}`;
 }
 
 function isReadable(certificate: string): boolean {

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type * as Api from "@opentelemetry/api";
 import type * as Exporter from "@opentelemetry/exporter-trace-otlp-proto";
 import type * as Resources from "@opentelemetry/resources";
@@ -18,8 +19,6 @@ export interface OpenTracing {
 
 /** How long a stop waits for the collector. */
 const FLUSH_MS = 3_000;
-/** How long the collector may take for one export. */
-const EXPORT_MS = 10_000;
 
 interface Sdk {
   api: typeof Api;
@@ -48,17 +47,12 @@ export async function openTracing(
   });
   if (sdk === null) return NOT_TRACED;
 
-  const { endpoint, headers, serviceName } = settings;
-  const exporter = new sdk.exporter.OTLPTraceExporter({
-    url: `${endpoint}/v1/traces`,
-    headers,
-    timeoutMillis: EXPORT_MS,
-  });
+  const exporter = await openExporter(sdk, settings);
   const { defaultResource, detectResources, envDetector, resourceFromAttributes } = sdk.resources;
   const resource = defaultResource()
     .merge(
       resourceFromAttributes({
-        "service.name": serviceName,
+        "service.name": settings.serviceName,
         "service.version": version,
         "service.instance.id": id,
       }),
@@ -67,8 +61,16 @@ export async function openTracing(
   const provider = new sdk.trace.TracerProvider({
     resource,
     sampler: samplerOf(sdk, settings),
-    // Its queue holds 2,048 spans, and drops more.
-    spanProcessors: [new sdk.trace.BatchSpanProcessor({ exporter: noteExports(exporter, log) })],
+    spanLimits: {
+      ...settings.spanLimits,
+      attributeValueLengthLimit: settings.spanLimits.attributeValueLengthLimit ?? Infinity,
+    },
+    spanProcessors: [
+      new sdk.trace.BatchSpanProcessor({
+        exporter: noteExports(exporter, log),
+        ...settings.batches,
+      }),
+    ],
   });
   return {
     tracer: createTracer(sdk.api, provider.getTracer("partner-api", version)),
@@ -77,6 +79,35 @@ export async function openTracing(
       await within(FLUSH_MS, provider.shutdown()).catch(() => undefined);
     },
   };
+}
+
+async function openExporter({ exporter }: Sdk, settings: Tracing) {
+  const { url, headers, timeoutMs, isCompressed, files } = settings;
+  const [ca, cert, key] = await Promise.all([
+    readPem("CERTIFICATE", files.ca),
+    readPem("CLIENT_CERTIFICATE", files.cert),
+    readPem("CLIENT_KEY", files.key),
+  ]);
+  // The exporter's enum of compressions is not exported.
+  const options: object = {
+    ...{ url, headers, timeoutMillis: timeoutMs },
+    compression: isCompressed ? "gzip" : "none",
+    httpAgentOptions: {
+      keepAlive: true,
+      ...(ca && { ca }),
+      ...(cert && { cert }),
+      ...(key && { key }),
+    },
+  };
+  return new exporter.OTLPTraceExporter(options);
+}
+
+/** The exporter itself would continue without a file that it cannot read. */
+async function readPem(what: string, path: string | null): Promise<string | null> {
+  if (path === null) return null;
+  return readFile(path, "utf8").catch((error: unknown) => {
+    throw new Error(`OTEL_EXPORTER_OTLP_${what} cannot be read: ${(error as Error).message}`);
+  });
 }
 
 async function loadSdk(): Promise<Sdk> {

@@ -12,6 +12,7 @@ export interface Warning {
 export function warningsOf(config: Config): Warning[] {
   return [
     ...misspelt(config),
+    ...config.unfollowed.map((message) => ({ message })),
     ...databases(config),
     ...listeners(config),
     ...egress(config),
@@ -38,7 +39,7 @@ function* databases(config: Config): Iterable<Warning> {
 }
 
 function* listeners(config: Config): Iterable<Warning> {
-  const { role, host, baseUrl, operatorHost, allowedHosts } = config;
+  const { role, host, baseUrl, operatorHost, allowedHosts, platform } = config;
   if (!isLoopback(operatorHost)) {
     yield {
       message: "other machines can reach the operators' listener, which speaks plain HTTP",
@@ -50,6 +51,12 @@ function* listeners(config: Config): Iterable<Warning> {
     yield {
       message:
         "ALLOWED_HOSTS is *: any web page can send requests to the operators' listener from an operator's browser",
+    };
+  }
+  if (platform !== null && isLoopback(host)) {
+    yield {
+      message: `HOST is ${host}: the platform (${platform} is set) cannot reach the partners' listener. Set HOST to 0.0.0.0 or ::`,
+      facts: { host },
     };
   }
   if (isWildcard(host) && baseUrl === null) {

@@ -45,6 +45,9 @@ export const defaults: Config = {
   shutdownGraceMs: 15_000,
   misspelt: [],
   unread: [],
+  unfollowed: [],
+  platform: null,
+  nodeCaFile: null,
 };
 
 /** The faults that stop the start, one to a line. */

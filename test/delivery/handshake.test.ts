@@ -2,11 +2,15 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { KeyObject, webcrypto } from "node:crypto";
 import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import tls from "node:tls";
 import { promisify } from "node:util";
 import { X509CertificateGenerator } from "@peculiar/x509";
 import { trustedRoots } from "../../src/delivery/handshake.ts";
+import { issueAuthority } from "../../src/receiver/certificates.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { openPort } from "../support/free-port.ts";
 
@@ -71,4 +75,56 @@ for (const { version, says } of [
     const { stdout } = await promisify(execFile)(process.execPath, [...options, ...program]);
     assert.equal(stdout.trim(), says);
   });
+}
+
+/** As the start does it: the third argument is the EGRESS_CA_FILE. */
+const SHAKE_HANDS_BY_FILE = SHAKE_HANDS.replace(
+  "const [place, port, ca] = process.argv.slice(1);",
+  `const [place, port, file = null] = process.argv.slice(1);
+  const { readReceiversCa } = await import(place + "../wiring/receivers-ca.js");
+  const ca = await readReceiversCa({
+    egressCaFile: file,
+    nodeCaFile: process.env.NODE_EXTRA_CA_CERTS ?? null,
+  });`,
+);
+
+/** Where an operator of a fleet puts the authority of its receivers. Node.js 20 has no `--use-system-ca`. */
+const AUTHORITIES = [
+  ["NODE_EXTRA_CA_CERTS", [], "NODE_EXTRA_CA_CERTS"],
+  ["--use-openssl-ca", ["--use-openssl-ca"], "SSL_CERT_FILE"],
+  ["--use-system-ca", ["--use-system-ca"], "SSL_CERT_FILE"],
+] as const;
+
+for (const [name, options, variable] of AUTHORITIES) {
+  const skip = options.length > 0 && !process.allowedNodeEnvironmentFlags.has(name);
+  test(
+    `the authorities of ${name} are trusted beside those of EGRESS_CA_FILE`,
+    { skip },
+    async (t) => {
+      const { port, ca } = await startReceiver(t, {});
+      const folder = await aTemporaryFolder(t);
+      const fleet = join(folder, "fleet.pem");
+      await writeFile(fleet, ca);
+      const dates = { notBefore: new Date(0), notAfter: new Date(2 ** 41) };
+      const another = join(folder, "another.pem");
+      await writeFile(another, (await issueAuthority("Another authority", dates)).cert);
+      const both = join(folder, "both.pem");
+      await writeFile(both, `${await readFile(another, "utf8")}\n${ca}`);
+
+      const place = new URL("../../src/delivery/", import.meta.url).href;
+      const shake = async (env: NodeJS.ProcessEnv, ...trusted: string[]) => {
+        const program = ["--input-type=module", "--eval", SHAKE_HANDS_BY_FILE, place, String(port)];
+        const { stdout } = await promisify(execFile)(
+          process.execPath,
+          [...options, ...program, ...trusted],
+          { env: { ...process.env, ...env } },
+        );
+        return stdout.trim();
+      };
+      assert.equal(await shake({}, another), "tls_error");
+      assert.equal(await shake({ [variable]: fleet }), "TLSv1.3");
+      assert.equal(await shake({ [variable]: fleet }, another), "TLSv1.3");
+      assert.equal(await shake({}, both), "TLSv1.3");
+    },
+  );
 }

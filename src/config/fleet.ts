@@ -1,0 +1,118 @@
+import { isServiceLink } from "./environment.ts";
+
+const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [
+  name,
+  name.toLowerCase(),
+]);
+
+/** Values with which a variable of OpenTelemetry asks for nothing that the service does not do. */
+const AGREEING = {
+  OTEL_METRICS_EXPORTER: /^(?:none|prometheus)$/,
+  OTEL_LOGS_EXPORTER: /^none$/,
+  OTEL_PROPAGATORS: /^(?:baggage,)?tracecontext(?:,baggage)?$/,
+} as const;
+const OTHERS_OF_OTEL = ["OTEL_RESOURCE_ATTRIBUTES"];
+/** `OTEL_COLLECTOR_PORT_4318_TCP` is a service link of Kubernetes. */
+const LINK = /_SERVICE_(?:HOST|PORT\w*)$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)\w*)?$/;
+
+const SYSTEMD = {
+  NOTIFY_SOCKET: "is not followed: the service does not notify systemd. Use Type=exec",
+  WATCHDOG_USEC: "is not followed: the service does not notify a watchdog. Remove WatchdogSec=",
+  LISTEN_FDS: "is not followed: the service opens its own listeners. Remove the .socket unit",
+} as const;
+
+/** Containers and platforms that forward requests to this machine's own address. */
+const PLATFORMS = ["KUBERNETES_SERVICE_HOST", "K_SERVICE", "DYNO", "RENDER", "FLY_APP_NAME"];
+
+/**
+ * Returns a sentence for each variable that an operator sets for a whole fleet and that the service does not follow.
+ * `read`: the variables that the configuration reads.
+ */
+export function findUnfollowed(
+  variables: NodeJS.ProcessEnv,
+  read: readonly string[],
+  options: readonly string[] = [...process.execArgv, variables["NODE_OPTIONS"] ?? ""],
+): string[] {
+  const isSet = (name: string) => (variables[name] ?? "").trim() !== "";
+  return [
+    ...links(variables, read),
+    ...telemetry(Object.keys(variables).filter(isSet), variables, read),
+    ...network(variables, options, isSet),
+    ...Object.entries(SYSTEMD)
+      .filter(([name]) => isSet(name))
+      .map(([name, sentence]) => `${name} ${sentence}`),
+    ...folders(isSet),
+  ];
+}
+
+/** Returns the first variable by which one sees that others forward requests to this machine. */
+export function platformOf(variables: NodeJS.ProcessEnv): string | null {
+  return PLATFORMS.find((name) => (variables[name] ?? "") !== "") ?? null;
+}
+
+function links(variables: NodeJS.ProcessEnv, read: readonly string[]): string[] {
+  return read
+    .filter((name) => isServiceLink(name, (variables[name] ?? "").trim()))
+    .map((name) => `${name} is ignored: it is a service link of Kubernetes, not a port`);
+}
+
+function telemetry(
+  names: string[],
+  variables: NodeJS.ProcessEnv,
+  read: readonly string[],
+): string[] {
+  const agrees = (name: string) =>
+    name in AGREEING &&
+    AGREEING[name as keyof typeof AGREEING].test((variables[name] ?? "").replaceAll(" ", ""));
+  const unread = names.filter(
+    (name) =>
+      name.startsWith("OTEL_") &&
+      ![...read, ...OTHERS_OF_OTEL].includes(name) &&
+      !LINK.test(name) &&
+      !agrees(name),
+  );
+  const exporters = (variables["OTEL_TRACES_EXPORTER"] ?? "").trim();
+  return [
+    ...(/^(?:$|none$|(?:.*,)?\s*otlp\s*(?:,|$))/.test(exporters)
+      ? []
+      : ["OTEL_TRACES_EXPORTER names no exporter that the service has (otlp): nothing is traced"]),
+    ...(unread.length === 0
+      ? []
+      : [
+          `${unread.sort().join(", ")}: not followed, see "Variables of a fleet" in configuration.md`,
+        ]),
+  ];
+}
+
+function* network(
+  variables: NodeJS.ProcessEnv,
+  options: readonly string[],
+  isSet: (name: string) => boolean,
+): Iterable<string> {
+  const proxies = PROXIES.filter(isSet);
+  if (proxies.length > 0) {
+    yield `${proxies.join(", ")}: not followed. Deliveries and spans are sent without a proxy`;
+  }
+  if (variables["NODE_TLS_REJECT_UNAUTHORIZED"] === "0") {
+    yield "NODE_TLS_REJECT_UNAUTHORIZED is not followed for receivers: their certificates are verified";
+  }
+  const usesSystem =
+    variables["NODE_USE_SYSTEM_CA"] === "1" ||
+    options.some((option) => /--use-(?:system|openssl)-ca\b/.test(option));
+  for (const name of ["SSL_CERT_FILE", "SSL_CERT_DIR"].filter(isSet)) {
+    if (!usesSystem) {
+      yield `${name} is read only with --use-openssl-ca or --use-system-ca: use NODE_EXTRA_CA_CERTS, or EGRESS_CA_FILE for receivers`;
+    }
+  }
+  const knowsSystem = process.allowedNodeEnvironmentFlags.has("--use-system-ca");
+  if (variables["NODE_USE_SYSTEM_CA"] === "1" && !knowsSystem) {
+    yield `NODE_USE_SYSTEM_CA is not followed by Node.js ${process.versions.node}: use NODE_EXTRA_CA_CERTS`;
+  }
+}
+
+function* folders(isSet: (name: string) => boolean): Iterable<string> {
+  const isChosen = ["DATA_DIR", "DATABASE_URL", "SHARDS"].some(isSet);
+  if (isSet("STATE_DIRECTORY") && !isChosen) {
+    yield "STATE_DIRECTORY is not read: set DATA_DIR to it";
+  }
+}

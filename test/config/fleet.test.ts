@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { loadConfig } from "../../src/config.ts";
+import { findUnfollowed } from "../../src/config/fleet.ts";
+import { warningsOf } from "../../src/wiring/warnings.ts";
+import { faultsOf } from "./defaults.ts";
+
+const warnings = (env: Record<string, string>) =>
+  warningsOf(loadConfig(env)).map(({ message }) => message);
+
+/** Variables of a fleet that mean nothing here, or that are followed. */
+const QUIET: Record<string, string> = {
+  OTEL_METRICS_EXPORTER: "none",
+  OTEL_LOGS_EXPORTER: "none",
+  OTEL_PROPAGATORS: "tracecontext, baggage",
+  OTEL_RESOURCE_ATTRIBUTES: "deployment.environment=prod",
+  OTEL_SERVICE_NAME: "partner-api",
+  OTEL_COLLECTOR_SERVICE_HOST: "10.0.0.7",
+  OTEL_COLLECTOR_SERVICE_PORT_OTLP: "4318",
+  OTEL_COLLECTOR_PORT: "tcp://10.0.0.7:4318",
+  OTEL_COLLECTOR_PORT_4318_TCP_ADDR: "10.0.0.7",
+  PARTNER_API_PORT: "tcp://10.0.0.8:8080",
+  PARTNER_API_SERVICE_HOST: "10.0.0.8",
+  PARTNER_API_SERVICE_PORT: "8080",
+  PARTNER_API_PORT_8080_TCP: "tcp://10.0.0.8:8080",
+  POSTGRES_PORT: "tcp://10.0.0.9:5432",
+  POSTGRES_SERVICE_HOST: "10.0.0.9",
+  NODE_EXTRA_CA_CERTS: "/etc/ssl/fleet.pem",
+  NODE_OPTIONS: "--max-old-space-size=512",
+  NODE_ENV: "production",
+  NO_PROXY: "localhost",
+  no_proxy: "localhost",
+  INVOCATION_ID: "0123",
+  JOURNAL_STREAM: "8:1234",
+  CREDENTIALS_DIRECTORY: "/run/credentials/partner-api.service",
+  LOGS_DIRECTORY: "/var/log/partner-api",
+  TZ: "Asia/Kathmandu",
+  LANG: "de_DE.UTF-8",
+  LC_ALL: "tr_TR.UTF-8",
+  CI: "true",
+  NO_COLOR: "1",
+  FORCE_COLOR: "1",
+  TMPDIR: "/tmp",
+};
+
+test("variables of a fleet that the service follows, or that concern others, cause no warning", () => {
+  assert.deepEqual(warnings(QUIET), []);
+  for (const [name, value] of Object.entries(QUIET))
+    assert.deepEqual(warnings({ [name]: value }), [], name);
+  assert.deepEqual(warnings({ HTTPS_PROXY: "", OTEL_LOG_LEVEL: " " }), []);
+});
+
+const LOUD: [env: Record<string, string>, says: RegExp][] = [
+  [{ HTTPS_PROXY: "http://u:hunter2@proxy:3128" }, /^HTTPS_PROXY: not followed.*without a proxy$/],
+  [
+    { http_proxy: "http://p", ALL_PROXY: "socks5://p" },
+    /^ALL_PROXY.*http_proxy|^http_proxy, ALL_PROXY/,
+  ],
+  [
+    { OTEL_LOG_LEVEL: "debug", OTEL_METRICS_EXPORTER: "otlp" },
+    /^OTEL_LOG_LEVEL, OTEL_METRICS_EXPORTER: not followed/,
+  ],
+  [{ OTEL_CONFIG_FILE: "/etc/otel.yaml" }, /^OTEL_CONFIG_FILE: not followed/],
+  [{ OTEL_PROPAGATORS: "b3" }, /^OTEL_PROPAGATORS: not followed/],
+  [
+    { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "http://c" },
+    /^OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: not/,
+  ],
+  [{ OTEL_TRACES_EXPORTER: "console" }, /^OTEL_TRACES_EXPORTER names no exporter/],
+  [
+    { NODE_TLS_REJECT_UNAUTHORIZED: "0" },
+    /^NODE_TLS_REJECT_UNAUTHORIZED is not followed for receivers/,
+  ],
+  [{ SSL_CERT_FILE: "/etc/ssl/cert.pem" }, /^SSL_CERT_FILE is read only with --use-openssl-ca/],
+  [{ NOTIFY_SOCKET: "/run/systemd/notify" }, /^NOTIFY_SOCKET is not followed.*Type=exec/],
+  [{ WATCHDOG_USEC: "30000000" }, /^WATCHDOG_USEC is not followed/],
+  [{ LISTEN_FDS: "1" }, /^LISTEN_FDS is not followed/],
+  [{ STATE_DIRECTORY: "/var/lib/partner" }, /^STATE_DIRECTORY is not read: set DATA_DIR/],
+  [{ OPERATOR_PORT: "tcp://10.0.0.1:80" }, /^OPERATOR_PORT is ignored: it is a service link/],
+  [
+    { PORT: "8080", DYNO: "web.1" },
+    /^HOST is 127\.0\.0\.1: the platform \(DYNO is set\) cannot reach/,
+  ],
+];
+
+for (const [env, says] of LOUD) {
+  test(`a start says that it does not follow ${Object.keys(env).join(" and ")}`, () => {
+    const said = warnings(env);
+    assert.equal(said.length, 1, said.join("\n"));
+    assert.match(said[0] ?? "", says);
+    assert.doesNotMatch(said.join(), /hunter2/);
+  });
+}
+
+test("settings that make a variable of a fleet good cause no warning", () => {
+  const NODE_OPTIONS = "--use-openssl-ca";
+  assert.deepEqual(warnings({ SSL_CERT_FILE: "/etc/ssl/cert.pem", NODE_OPTIONS }), []);
+  assert.deepEqual(findUnfollowed({ SSL_CERT_DIR: "/etc/ssl" }, [], ["--use-system-ca"]), []);
+  assert.deepEqual(warnings({ STATE_DIRECTORY: "/var/lib/p", DATA_DIR: "/var/lib/p" }), []);
+  assert.deepEqual(
+    warnings({ DYNO: "web.1", HOST: "0.0.0.0", BASE_URL: "https://partners.example.com" }),
+    [],
+  );
+  assert.deepEqual(warnings({ KUBERNETES_SERVICE_HOST: "10.0.0.1", ROLE: "dispatcher" }), []);
+});
+
+test("a service link of Kubernetes is no port, and any other text is a fault", () => {
+  assert.equal(loadConfig({ OPERATOR_PORT: "tcp://10.0.0.1:80" }).operatorPort, 8081);
+  assert.match(faultsOf({ OPERATOR_PORT: "http://10.0.0.1:80" }).join(), /^OPERATOR_PORT must be/);
+});
