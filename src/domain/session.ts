@@ -34,6 +34,12 @@ export function openSession<Token extends { token: string }>(
   return signer && now < session.endsAt ? { session, signer } : null;
 }
 
+/** Returns whether the value has the form of a session that has not expired, of any installation. */
+export function isUnexpired(value: string, now: Date): boolean {
+  const { endsMs } = FORM.exec(value)?.groups ?? {};
+  return endsMs !== undefined && now.getTime() < Number(endsMs);
+}
+
 function macOf({ nonce, endsAt }: Session, token: string): Buffer {
   return createHmac("sha256", token)
     .update(`partner-api session ${nonce} ${endsAt.getTime()}`)

@@ -49,7 +49,7 @@ export async function handleOnce<Event extends { id: string }>(options: {
   if (before !== null) {
     throw new TypeError(
       'handleOnce needs a store whose `add` returns "under_way" or "done", the state before, or ' +
-        `null if there was none, but got ${String(before)}`,
+        `null if there was none, but got a ${typeof before}`,
     );
   }
   try {

@@ -4,12 +4,12 @@ import { wasEnded } from "../../actions/sessions.ts";
 import type { Shards } from "../../actions/shards.ts";
 import { PartnerError } from "../../domain/errors.ts";
 import { mayCall, maySignIn, type OperatorRole } from "../../domain/operator-role.ts";
-import { openSession, type Session } from "../../domain/session.ts";
+import { isUnexpired, openSession, type Session } from "../../domain/session.ts";
 import { timesGiven, authorizationOf } from "../raw-headers.ts";
 import { refuseCrossSite } from "./cross-site.ts";
 import { FailedSignIns } from "./failed-sign-ins.ts";
 import { bearerTokenOf, createTokenCheck, type OperatorToken } from "./operator-tokens.ts";
-import { sessionCookieOf } from "./session-cookie.ts";
+import { sessionsOf } from "./session-cookie.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -49,6 +49,8 @@ export interface SignIns {
   admit: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /** Returns the operator whose token may sign in to the console. Throws for any other token. */
   check: (request: FastifyRequest, token: string) => OperatorToken;
+  /** Returns the sessions of other installations on this host, which the cookie must keep. */
+  foreignSessions: (request: FastifyRequest) => string[];
 }
 
 /**
@@ -73,6 +75,12 @@ export function createSignIns(shards: Shards, tokens: readonly OperatorToken[]):
       if (!maySignIn(operator.role)) throw insufficient(operator.role);
       return operator;
     },
+    foreignSessions: ({ raw }) => {
+      const now = shards.clock();
+      return sessionsOf(raw).filter(
+        (value) => isUnexpired(value, now) && openSession(value, tokens, now) === null,
+      );
+    },
   };
 
   /** Returns the operator. A token takes precedence over the cookie, because a browser adds the cookie by itself. */
@@ -86,7 +94,9 @@ export function createSignIns(shards: Shards, tokens: readonly OperatorToken[]):
       return { operator, session: null, mayHaveEnded: false };
     }
 
-    const opened = openSession(sessionCookieOf(request.raw) ?? "", tokens, shards.clock());
+    const [opened] = sessionsOf(request.raw).flatMap(
+      (value) => openSession(value, tokens, shards.clock()) ?? [],
+    );
     if (!opened || !maySignIn(opened.signer.role)) throw refusal(request, false);
     refuseCrossSite(request);
     const isEnded = await hasEnded(request, opened.session);

@@ -6,7 +6,7 @@ import { consoleRoutes } from "../console/routes.ts";
 import { BUILT_SITE } from "../docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../health.ts";
 import { openApiRoute } from "../openapi.ts";
-import { createSignIns } from "./admission.ts";
+import { createSignIns, type SignIns } from "./admission.ts";
 import { recordChangesOf, recordLater } from "./changes.ts";
 import { erasePayloadRoute } from "./erase-payload.ts";
 import { closeOrganizationRoute } from "./close-organization.ts";
@@ -98,7 +98,7 @@ export function buildOperatorApp(
         recordChangesOf(guarded, shards);
         guarded.addHook("onRequest", signIns.admit);
         takeTurns(guarded);
-        operatorRoutes(guarded, shards, maxConnections);
+        operatorRoutes(guarded, shards, signIns, maxConnections);
         await guarded.after();
       });
     },
@@ -111,9 +111,9 @@ export function buildOperatorApp(
 const SAME_SERVER = () => "/";
 const CONTACT = { name: "The operators of this service" };
 
-function operatorRoutes(app: App, shards: Shards, connectionsMax: number): void {
+function operatorRoutes(app: App, shards: Shards, signIns: SignIns, connectionsMax: number): void {
   showSessionRoute(app, shards);
-  signOutRoute(app, shards);
+  signOutRoute(app, shards, signIns);
   createOrganizationRoute(app, shards);
   listOrganizationsRoute(app, shards);
   setRateLimitRoute(app, shards);

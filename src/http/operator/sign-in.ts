@@ -6,7 +6,7 @@ import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import type { SignIns } from "./admission.ts";
 import { operatorProblems } from "./operation.ts";
-import { isBehindHttps, sessionCookie } from "./session-cookie.ts";
+import { isBehindHttps, joinSessions, sessionCookie } from "./session-cookie.ts";
 import { SignIn } from "./session-schema.ts";
 
 const BODY_BYTES_MAX = 4 * 1024;
@@ -34,7 +34,9 @@ export function signInRoute(app: App, shards: Shards, signIns: SignIns): void {
     },
     async (request, reply) => {
       const { token } = signIns.check(request, request.body.token);
-      const cookie = sessionCookie(encodeSession(beginSession(shards), token), {
+      const session = encodeSession(beginSession(shards), token);
+      const value = joinSessions([session, ...signIns.foreignSessions(request)]);
+      const cookie = sessionCookie(value, {
         seconds: SESSION_MS / 1000,
         isSecure: isBehindHttps(request.raw),
       });

@@ -1,11 +1,13 @@
 import { Type } from "typebox";
 import { endSession } from "../../actions/sessions.ts";
+import { SESSION_MS } from "../../domain/session.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
+import type { SignIns } from "./admission.ts";
 import { operatorProblems } from "./operation.ts";
-import { isBehindHttps, sessionCookie } from "./session-cookie.ts";
+import { isBehindHttps, joinSessions, sessionCookie } from "./session-cookie.ts";
 
-export function signOutRoute(app: App, shards: Shards): void {
+export function signOutRoute(app: App, shards: Shards, signIns: SignIns): void {
   app.delete(
     "/session",
     {
@@ -23,7 +25,11 @@ export function signOutRoute(app: App, shards: Shards): void {
     },
     async (request, reply) => {
       if (request.session) await endSession(shards, request.session);
-      const cookie = sessionCookie("", { seconds: 0, isSecure: isBehindHttps(request.raw) });
+      const others = signIns.foreignSessions(request);
+      const cookie = sessionCookie(joinSessions(others), {
+        seconds: others.length === 0 ? 0 : SESSION_MS / 1000,
+        isSecure: isBehindHttps(request.raw),
+      });
       return reply.header("set-cookie", cookie).code(204).send(null);
     },
   );

@@ -256,3 +256,44 @@ test("while ended sessions are unknown, a session sees no stored data in the ove
   assert.notEqual(byToken.last_24h["published"], null);
   assert.equal((await ask(as(cookie, { url: "organizations" }))).status, 503);
 });
+
+test("installations on two ports of a host keep each other's sessions", async (t) => {
+  const others = [{ ...alice, token: "another-installation-with-32-characters" }];
+  const second = startOperatorApi(t, deps, { tokens: others });
+  const jar = { cookie: "" };
+  const keep = (answer: Answer) => (jar.cookie = cookieOf(answer));
+  const isIn = async ({ ask }: Pick<typeof api, "ask">) =>
+    (await ask(as(jar.cookie, { url: "organizations" }))).status === 200;
+  const signInAt = (place: typeof api, token: string) => signIn(token, place, jar);
+  const signOutAt = ({ ask }: typeof api) =>
+    ask(as(jar.cookie, { method: "DELETE", url: "session", headers: BY_CONSOLE }));
+
+  keep(await signInAt(api, alice.token));
+  assert.equal(await isIn(second), false);
+  keep(await signInAt(second, others[0]?.token ?? ""));
+  assert.deepEqual([await isIn(api), await isIn(second)], [true, true]);
+
+  keep(await signInAt(api, alice.token));
+  assert.equal(jar.cookie.split("~").length, 2, "a new sign-in replaces its own session only");
+  const out = await signOutAt(second);
+  assert.match(String(out.headers["set-cookie"]), /^partner_api_session=[\w.-]+; Max-Age=43200;/);
+  keep(out);
+  assert.deepEqual([await isIn(api), await isIn(second)], [true, false]);
+  assert.match(String((await signOutAt(api)).headers["set-cookie"]), /session=; Max-Age=0;/);
+});
+
+test("a cookie keeps at most eight sessions, and none that has expired or is no session", async () => {
+  const [, value = ""] = (await aSession()).cookie.split("=");
+  const [, endsMs = "", mac = ""] = value.split(".");
+  const foreign = (at: number, ends = endsMs) =>
+    `01990000-0000-4000-8000-00000000000${at}.${ends}.${mac}`;
+  const kept = async (...values: string[]) => {
+    const answer = await signIn(alice.token, api, {
+      cookie: `partner_api_session=${values.join("~")}`,
+    });
+    return cookieOf(answer).split("=")[1]?.split("~").slice(1);
+  };
+  const ten = Array.from({ length: 10 }, (_, at) => foreign(at));
+  assert.deepEqual(await kept(...ten), ten.slice(0, 7));
+  assert.deepEqual(await kept(foreign(1, "1"), "x", "", foreign(2), value), [foreign(2)]);
+});
