@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test, type TestContext } from "node:test";
+import { promisify } from "node:util";
+import { requireProgram } from "../support/required.ts";
+import { ROOT } from "../support/root.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
+import { aDelivery, SECRET } from "./delivery.ts";
+
+const run = promisify(execFile);
+const QUIET = ["--no-audit", "--no-fund", "--loglevel=error"];
+
+/** A folder with pinned frameworks and the library as a package. */
+async function aProject(t: TestContext, ...packages: string[]): Promise<string> {
+  const folder = await aTemporaryFolder(t);
+  await writeFile(join(folder, "package.json"), '{ "private": true, "type": "module" }');
+  await run("npm", ["install", ...QUIET, ...packages], { cwd: folder });
+  const library = join(folder, "node_modules/@partner-api/webhook");
+  await mkdir(library, { recursive: true });
+  await cp(join(ROOT, "dist/src/webhook"), library, { recursive: true });
+  const manifest = { name: "@partner-api/webhook", type: "module", exports: "./index.js" };
+  await writeFile(join(library, "package.json"), JSON.stringify(manifest));
+  return folder;
+}
+
+/** Starts a program that prints the port that it listens on, as "… <port>". */
+async function started(
+  t: TestContext,
+  command: string,
+  args: string[],
+  cwd: string,
+): Promise<string> {
+  const env = { ...process.env, PORT: "0", PARTNER_SECRET: SECRET, NEXT_TELEMETRY_DISABLED: "1" };
+  const child = spawn(command, args, {
+    cwd,
+    env,
+    stdio: ["ignore", "pipe", "ignore"],
+    detached: true,
+  });
+  t.after(async () => {
+    if (child.exitCode !== null) return;
+    process.kill(-(child.pid ?? 0), "SIGKILL"); // Next.js has children of its own.
+    await once(child, "exit");
+  });
+  for await (const line of createInterface(child.stdout)) {
+    const [, port] = /(?:localhost:|127\.0\.0\.1:|listening on )(\d+)/.exec(line) ?? [];
+    if (port !== undefined) return `http://127.0.0.1:${port}`;
+  }
+  throw new Error(`${command} ended without a port`);
+}
+
+async function post(url: string, change: Record<string, string> = {}) {
+  const { headers, body } = aDelivery();
+  const response = await fetch(url, { method: "POST", headers: { ...headers, ...change }, body });
+  return { status: response.status, text: await response.text() };
+}
+
+for (const [name, file, ...packages] of [
+  ["Express 4", "express.mjs", "express@4.21.2"],
+  ["Express 5", "express.mjs", "express@5.1.0"],
+  ["Hono 4", "hono.mjs", "hono@4.9.8", "@hono/node-server@1.19.2"],
+  ["Fastify 5", "fastify.mjs", "fastify@5.6.0"],
+] as const) {
+  test(`the receiver of the docs accepts genuine deliveries in ${name}, and refuses others`, async (t) => {
+    const folder = await aProject(t, ...packages);
+    await cp(join(ROOT, "examples", file), join(folder, file));
+    const base = await started(t, process.execPath, [file], folder);
+    assert.equal((await post(`${base}/hooks`)).status, 204);
+    assert.deepEqual(await post(`${base}/hooks`, { "X-VC-Signature": "sha256=00" }), {
+      status: 400,
+      text: "forged",
+    });
+  });
+}
+
+const ROUTE = `import { headers } from "next/headers";
+import { verify } from "@partner-api/webhook";
+const secret = process.env.PARTNER_SECRET;
+const say = (headers, body) =>
+  verify({ secret, headers, body }).then(({ verdict }) => verdict, ({ message }) => message);
+export async function POST(request) {
+  const body = await request.arrayBuffer();
+  return Response.json({
+    right: await say(request.headers, body),
+    awaited: await say(await headers(), body),
+    promise: await say(headers(), body),
+    request: await say(request, body),
+    unread: await say(request.headers, request.clone),
+  });
+}`;
+
+for (const version of ["15.5.4", "16.0.0"]) {
+  test(`Next.js ${version}: request.headers verify, and a promise of headers is explained`, async (t) => {
+    const folder = await aProject(t, `next@${version}`, "react@19.1.1", "react-dom@19.1.1");
+    await mkdir(join(folder, "app/hooks"), { recursive: true });
+    await writeFile(join(folder, "app/hooks/route.js"), ROUTE);
+    const layout = "export default ({ children }) => <html><body>{children}</body></html>;";
+    await writeFile(join(folder, "app/layout.js"), layout);
+    const args = ["node_modules/next/dist/bin/next", "dev", "-H", "127.0.0.1", "-p", "0"];
+    const base = await started(t, process.execPath, args, folder);
+    const { text } = await post(`${base}/hooks`);
+    const said = JSON.parse(text) as Record<string, string>;
+    assert.equal(said["right"], "valid");
+    assert.equal(said["awaited"], "valid");
+    assert.match(said["promise"] ?? "", /got a promise: await it, as await headers\(\)/);
+    assert.match(said["request"] ?? "", /got the whole request/);
+    assert.match(said["unread"] ?? "", /got a function/);
+  });
+}
+
+/** Each prints the verdicts, or the error's text, of one line of arguments. */
+const PYTHON = `
+import asyncio, hashlib, hmac, json, os, time
+from partner_api_webhook import verify
+SECRET, BODY = os.environ["PARTNER_SECRET"], b'{"a":1}'
+def signed():
+    at = str(int(time.time() * 1000))
+    mac = hmac.new(SECRET.encode(), at.encode() + b"." + BODY, hashlib.sha256).hexdigest()
+    return {"X-VC-Timestamp": at, "X-VC-Signature": f"sha256={mac}"}
+def say(headers, body):
+    try:
+        return verify([SECRET], headers=headers, body=body)
+    except (TypeError, ValueError) as error:
+        return str(error)
+def flask():
+    import flask
+    app = flask.Flask("x")
+    @app.post("/")
+    def hooks():
+        r = flask.request
+        return [say(r.headers, r.get_data()), say(r.environ, b""), say(r.headers, r.get_json()), say(r, b""), say(r.headers, r.stream.read())]
+    return app.test_client().post("/", data=BODY, headers={**signed(), "Content-Type": "application/json"}).json
+def django():
+    import django
+    from django.conf import settings
+    settings.configure()
+    django.setup()
+    from django.test import RequestFactory
+    r = RequestFactory().post("/", data=BODY, content_type="application/json", headers=signed())
+    return [say(r.headers, r.body), say(r.META, r.body), say(r.headers, r.POST), say(r, r.body)]
+def fastapi():
+    from fastapi import FastAPI, Request
+    from starlette.testclient import TestClient
+    app = FastAPI()
+    @app.post("/")
+    async def hooks(request: Request):
+        unread = request.body()
+        said = [say(request.headers, await request.body()), say(request.headers.raw, b""), say(request.headers, await request.json()), say(request, b""), say(request.headers, unread)]
+        unread.close()
+        return said
+    return TestClient(app).post("/", content=BODY, headers=signed()).json()
+print(json.dumps({"flask": flask(), "django": django(), "fastapi": fastapi()}))
+`;
+
+test("Flask, Django and FastAPI: request.headers and the raw body verify, and other arguments are explained", async (t) => {
+  if (!(await requireProgram(t, "python3", ["-m", "venv", "-h"]))) return;
+  const folder = await aTemporaryFolder(t);
+  await run("python3", ["-m", "venv", folder]);
+  const python = join(folder, "bin/python");
+  const pinned = ["flask==3.1.2", "django==5.2.6", "fastapi==0.117.1", "httpx==0.28.1"];
+  await run(python, ["-m", "pip", "install", "-q", ...pinned]);
+  const PYTHONPATH = join(ROOT, "packages/python/src");
+  const env = { ...process.env, PYTHONPATH, PARTNER_SECRET: SECRET, PYTHONDONTWRITEBYTECODE: "1" };
+  const { stdout } = await run(python, ["-W", "ignore", "-c", PYTHON], { env });
+  const said = JSON.parse(stdout) as Record<string, string[]>;
+  const explained: Record<string, RegExp[]> = {
+    flask: [
+      /request\.META/,
+      /already parsed, to dict/,
+      /got LocalProxy/,
+      /got 0 of 7: read it once/,
+    ],
+    django: [/request\.META/, /already parsed, to QueryDict/, /whole request/],
+    fastapi: [/bytes of ASGI/, /already parsed, to dict/, /whole request/, /got an awaitable/],
+  };
+  for (const [name, errors] of Object.entries(explained)) {
+    const [right, ...wrong] = said[name] ?? [];
+    assert.equal(right, "valid", name);
+    assert.equal(wrong.length, errors.length);
+    errors.forEach((error, at) => {
+      assert.match(wrong[at] ?? "", error);
+    });
+  }
+});
