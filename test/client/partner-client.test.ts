@@ -284,30 +284,3 @@ test("the compiler checks the codes of each call", () => {
   }
   assert.equal(advice({ code: "internal" } as Problem<"listSubscriptions">), "try again");
 });
-
-test("an address or an id of a wrong kind is explained before a request", async () => {
-  const token = "vck_x.y";
-  for (const baseUrl of [
-    undefined,
-    "",
-    "undefined",
-    "localhost:8080",
-    "https://a.example/api/v1/partner/",
-  ]) {
-    const make = () => createPartnerClient({ baseUrl: baseUrl as string, token });
-    assert.throws(make, { name: "TypeError", message: /^baseUrl must be/ });
-  }
-  for (const wrong of [undefined, "", "Bearer vck_x.y", "vck_x.\ny"]) {
-    const make = () =>
-      createPartnerClient({ baseUrl: "https://a.example", token: wrong as string });
-    assert.throws(make, { name: "TypeError", message: /^token must be.*variable/ });
-  }
-  const fetch = () => assert.fail("sent");
-  const client = createPartnerClient({ baseUrl: "https://a.example/", token, fetch });
-  for (const id of [undefined, null, { id: "wh_x" }, 7] as unknown as string[]) {
-    const explained = { name: "TypeError", message: /^id must be/ };
-    await assert.rejects(client.deleteSubscription(id), explained);
-    await assert.rejects(client.sendTestEvent(id, "whsec_x"), explained);
-    await assert.rejects(client.listFailures(id), explained);
-  }
-});
