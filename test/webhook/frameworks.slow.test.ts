@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,6 +16,7 @@ const QUIET = ["--no-audit", "--no-fund", "--loglevel=error"];
 
 /** A folder with pinned frameworks and the library as a package. */
 async function aProject(t: TestContext, ...packages: string[]): Promise<string> {
+  t.after(endAll); // Before the folder is removed.
   const folder = await aTemporaryFolder(t);
   await writeFile(join(folder, "package.json"), '{ "private": true, "type": "module" }');
   await run("npm", ["install", ...QUIET, ...packages], { cwd: folder });
@@ -27,13 +28,18 @@ async function aProject(t: TestContext, ...packages: string[]): Promise<string> 
   return folder;
 }
 
+const running: ChildProcess[] = [];
+
+async function endAll() {
+  for (const child of running.splice(0)) {
+    const ended = once(child, "exit");
+    process.kill(-(child.pid ?? 0), "SIGKILL"); // Next.js has children of its own.
+    await ended;
+  }
+}
+
 /** Starts a program that prints the port that it listens on, as "… <port>". */
-async function started(
-  t: TestContext,
-  command: string,
-  args: string[],
-  cwd: string,
-): Promise<string> {
+async function started(command: string, args: string[], cwd: string): Promise<string> {
   const env = { ...process.env, PORT: "0", PARTNER_SECRET: SECRET, NEXT_TELEMETRY_DISABLED: "1" };
   const child = spawn(command, args, {
     cwd,
@@ -41,11 +47,7 @@ async function started(
     stdio: ["ignore", "pipe", "ignore"],
     detached: true,
   });
-  t.after(async () => {
-    if (child.exitCode !== null) return;
-    process.kill(-(child.pid ?? 0), "SIGKILL"); // Next.js has children of its own.
-    await once(child, "exit");
-  });
+  running.push(child);
   for await (const line of createInterface(child.stdout)) {
     const [, port] = /(?:localhost:|127\.0\.0\.1:|listening on )(\d+)/.exec(line) ?? [];
     if (port !== undefined) return `http://127.0.0.1:${port}`;
@@ -68,7 +70,7 @@ for (const [name, file, ...packages] of [
   test(`the receiver of the docs accepts genuine deliveries in ${name}, and refuses others`, async (t) => {
     const folder = await aProject(t, ...packages);
     await cp(join(ROOT, "examples", file), join(folder, file));
-    const base = await started(t, process.execPath, [file], folder);
+    const base = await started(process.execPath, [file], folder);
     assert.equal((await post(`${base}/hooks`)).status, 204);
     assert.deepEqual(await post(`${base}/hooks`, { "X-VC-Signature": "sha256=00" }), {
       status: 400,
@@ -101,7 +103,7 @@ for (const version of ["15.5.4", "16.0.0"]) {
     const layout = "export default ({ children }) => <html><body>{children}</body></html>;";
     await writeFile(join(folder, "app/layout.js"), layout);
     const args = ["node_modules/next/dist/bin/next", "dev", "-H", "127.0.0.1", "-p", "0"];
-    const base = await started(t, process.execPath, args, folder);
+    const base = await started(process.execPath, args, folder);
     const { text } = await post(`${base}/hooks`);
     const said = JSON.parse(text) as Record<string, string>;
     assert.equal(said["right"], "valid");
