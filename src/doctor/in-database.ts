@@ -35,7 +35,7 @@ async function checkDatabase(config: Config, db: Database): Promise<string> {
       `${describeDatabase(config)} does not accept writes (${cause instanceof Error ? cause.message : String(cause)}): ` +
         (isForbidden(cause)
           ? "the role lacks rights, see below"
-          : "it is a standby, default_transaction_read_only is on, or a synchronous standby is missing"),
+          : "it is a standby, or a synchronous standby is missing"),
       { cause },
     );
   });

@@ -56,11 +56,15 @@ test(
 );
 
 test("doctor names a database that reads but does not write", ONE_SHARD, async (t) => {
-  const rig = await aRig(t, { SEALING_KEYS: ring("new") });
-  const url = new URL(rig["DATABASE_URL"] ?? "");
-  url.searchParams.set("default_transaction_read_only", "on");
-  const { stdout } = await diagnose({ ...rig, DATABASE_URL: url.href, MIGRATION_DATABASE_URL: "" });
-  assert.match(stdout, /^FAULT +database +.* does not accept writes/m);
+  const db = await createDatabase();
+  await ownerOf(db).unsafe(`
+    create function refuse() returns trigger language plpgsql as $$
+      begin raise 'the disk is full' using errcode = 'disk_full'; end $$;
+    create trigger refuse before insert or update on readiness execute function refuse()`);
+  const { DATABASE_URL = "" } = environmentOf(db);
+  const rig = { ...(await aRig(t)), SEALING_KEYS: ring("new"), DATABASE_URL };
+  const { stdout } = await diagnose({ ...rig, MIGRATION_DATABASE_URL: "" });
+  assert.match(stdout, /^FAULT +database +.* does not accept writes \(the disk is full\)/m);
 });
 
 test("doctor names the rights that the service's role lacks", ONE_SHARD, async (t) => {
