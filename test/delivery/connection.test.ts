@@ -1,11 +1,22 @@
 import assert from "node:assert/strict";
 import { Duplex, type DuplexOptions } from "node:stream";
-import { type TestContext, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import { createSecureContext, type TLSSocket } from "node:tls";
 import { Deadline } from "../../src/delivery/deadline.ts";
 import { Connection, type ConnectionKeeper } from "../../src/delivery/connection.ts";
 import { Connections } from "../../src/delivery/connections.ts";
 import { checkUrl } from "../../src/domain/destination-url.ts";
+
+const deadlines: Deadline[] = [];
+after(() => {
+  for (const deadline of deadlines) deadline.lift();
+});
+
+function aDeadline(): Deadline {
+  const deadline = new Deadline(60_000);
+  deadlines.push(deadline);
+  return deadline;
+}
 
 const KEEPER = { draining: () => undefined, idle: () => undefined, closed: () => undefined };
 
@@ -29,7 +40,7 @@ function aConnection(keeper: ConnectionKeeper = KEEPER) {
     { ...where, socket: socket as unknown as TLSSocket, raw },
     keeper,
   );
-  const post = () => connection.post(Buffer.from("a request"), new Deadline(60_000));
+  const post = () => connection.post(Buffer.from("a request"), aDeadline());
   /** Resolves when the connection has read it. */
   const say = async (text: string) => {
     socket.push(text);
@@ -49,7 +60,7 @@ test("a receiver that sends endless session tickets loses its connection", () =>
 
 test("a receiver that sends too many records without data loses its connection, idle or not", async () => {
   const { connection, socket, raw } = aConnection();
-  const deadline = new Deadline(60_000);
+  const deadline = aDeadline();
   const posted = connection.post(Buffer.from("a request"), deadline);
   connection.breakFlood();
   raw.bytesRead += 256 * 1024;
@@ -135,7 +146,7 @@ test("a free connection goes to an attempt at a responsive receiver first", asyn
     void connections
       .waitForIdle(checked.destination, ["192.0.2.1"], {
         responsiveness,
-        deadline: new Deadline(60_000),
+        deadline: aDeadline(),
       })
       .then(() => served.push(responsiveness));
   for (const expected of [["responsive"], ["responsive", "unknown"]]) {

@@ -1,3 +1,5 @@
+// Runs alone: it expects the database that it has just returned.
+
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Database } from "../../src/postgres/database.ts";

@@ -32,6 +32,7 @@ const SERVICE = [
   "wiring/machine-metrics.ts",
   "wiring/product.ts",
   "wiring/receivers-ca.ts",
+  "wiring/tracing.ts",
 ];
 
 /** Those of `demo` and `listen`, which are for developers and no part of a service. */
