@@ -24,7 +24,7 @@ const RUN: [RegExp, string][] = [
   [/^deploy\/restore-drill\.sh$/, "test/backup/drill.long.ts"],
   [/^pgbackrest .*incr$/, "test/backup/drill.long.ts"],
   [/^pgbackrest .*stanza-create$/, "test/backup/service.ts"],
-  [/^pgbackrest /, "test/backup/restore.test.ts"],
+  [/^pgbackrest /, "test/backup/restore.slow.test.ts"],
   [/^promtool /, "test/ops/alerts.test.ts"],
   [/^haproxy /, "test/deploy/set-up.test.ts"],
 ];

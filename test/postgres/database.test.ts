@@ -63,7 +63,7 @@ test("a lost connection does not end statements of others", async (t) => {
 });
 
 test("after a lost connection the rest of its transaction is not executed", async (t) => {
-  const gate = await aGate(t, db, { max: 1 });
+  const gate = await aGate(t, db, { max: 1, silenceMs: 500 });
   let rest = Promise.resolve("not begun");
   const torn = gate.db.begin(async (tx) => {
     const next = gate.db`select 1`.catch(() => undefined); // For this statement the driver connects again.

@@ -1,3 +1,5 @@
+// Depends on: src, deploy, docs/operations.md
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { join } from "node:path";

@@ -1,3 +1,5 @@
+// Depends on: src, deploy, docs/operations.md
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startHaproxy } from "../support/haproxy.ts";
