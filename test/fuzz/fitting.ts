@@ -7,6 +7,7 @@ import { junkText, junkValue, MARK } from "./junk.ts";
 export interface Described {
   properties?: Record<string, { enum?: unknown[]; examples?: unknown[] }>;
   examples?: object[];
+  oneOf?: Described[];
 }
 
 /** Data with a junk value at some depth. */
@@ -59,7 +60,17 @@ export function hasRight(name: string): boolean {
 }
 
 export function schemasOf({ schema }: RouteOptions): { body?: Described; querystring?: Described } {
-  return (schema ?? {}) as { body?: Described; querystring?: Described };
+  const { body, ...others } = (schema ?? {}) as { body?: Described; querystring?: Described };
+  return body ? { ...others, body: withAllMembers(body) } : others;
+}
+
+/** A body of one of several shapes, with the members of them all. */
+function withAllMembers(body: Described): Described {
+  const shapes = (body.oneOf ?? []).map(({ properties }) => properties);
+  return {
+    ...body,
+    properties: Object.assign({}, body.properties, ...shapes) as Described["properties"] & object,
+  };
 }
 
 /** Chooses `usual` `weight` times as often as `rare`. */
