@@ -199,5 +199,5 @@ test("a success that is recorded during a deletion waits for it, and both succee
   const attempts = await listAttempts(db, second.id);
   assert.equal(attempts.length, 1);
   const [delivery] = await listDeliveries(db, { subscriptionIds: [id] }, ALL);
-  assert.equal(delivery?.state, "delivered"); // The receiver has it, whatever became of the subscription.
+  assert.equal(delivery?.state, "delivered"); // The receiver has acknowledged it.
 });
