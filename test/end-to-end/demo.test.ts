@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { demo } from "../../src/demo.ts";
+import { runProgram } from "../support/program.ts";
 
 test("each demo has an operator token of its own", async (t) => {
   const tokens = new Set<unknown>();
@@ -13,4 +14,11 @@ test("each demo has an operator token of its own", async (t) => {
     await assert.rejects(demo(quiet, new AbortController().signal), /seen/);
   }
   assert.equal(tokens.size, 2);
+});
+
+test("the demo of a checkout shows that others verify its signatures", async () => {
+  const { status, stdout, stderr } = await runProgram(["demo"], {});
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /^ *standardwebhooks +signature valid$/m);
+  assert.doesNotMatch(stdout, /NOT valid|not installed/);
 });
