@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { setImmediate } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { answerOnce } from "../../src/actions/kept-answers.ts";
 import { createPublishing } from "../../src/actions/publishing.ts";
 import { sendTestEvent } from "../../src/actions/test-events.ts";
@@ -30,7 +30,7 @@ async function loseStandby(owner: Database): Promise<void> {
       () => true,
       () => false,
     );
-  while (await commits());
+  while (await commits()) await sleep(5);
 }
 
 /** Repeats the request until it succeeds. */
@@ -39,7 +39,7 @@ async function insist<Result>(request: () => Promise<Result>): Promise<Result> {
     try {
       return await request();
     } catch {
-      await setImmediate(); // The server has not read its settings yet.
+      await sleep(5); // The server has not read its settings yet.
     }
   }
 }
@@ -60,7 +60,7 @@ test("an answer whose commit was abandoned is not repeated until a standby has i
 
   await loseStandby(owner);
   await assert.rejects(send());
-  while ((await countEvents()) === 0); // It is on the primary alone.
+  while ((await countEvents()) === 0) await sleep(5); // It is on the primary alone.
   await assert.rejects(send());
   await assert.rejects(send());
 
@@ -80,7 +80,7 @@ test("an event whose commit was abandoned is no duplicate until a standby has it
 
   await loseStandby(owner);
   await assert.rejects(publishAll([event]));
-  while ((await countEvents()) === 0);
+  while ((await countEvents()) === 0) await sleep(5);
   await assert.rejects(publishAll([event]));
 
   await setStandby(owner, "");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { recordAttempts } from "../../src/actions/attempts.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import { createDatabase } from "../support/database.ts";
@@ -25,7 +26,7 @@ async function aLongQueue() {
   };
   /** The number of deliveries that each transaction cancelled. */
   const cancelledTogether = async () => {
-    while ((await countWaiting()) > 0);
+    while ((await countWaiting()) > 0) await sleep(20);
     const rows = await db<{ count: number }[]>`
       select count(*)::int from finished_deliveries where state = 'cancelled' group by xmin::text order by 1`;
     return rows.map((row) => row.count);

@@ -4,6 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { freePort, openPort } from "../support/free-port.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
@@ -37,6 +38,7 @@ test("the guide's lines of haproxy send each key to its cell", async (t) => {
       const headers = { authorization };
       const answer = await fetch(`http://127.0.0.1:${port}/`, { headers }).catch(() => null);
       if (answer) return answer.text();
+      await sleep(20);
     }
   };
   const rest = `${"x".repeat(18)}.${"s".repeat(43)}`;

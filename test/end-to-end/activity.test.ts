@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Overview } from "../../src/actions/overview.ts";
 import type { ActivityView } from "../../src/actions/views/activity.ts";
 import type { ProcessView } from "../../src/actions/views/process.ts";
@@ -19,9 +20,12 @@ test("two processes report themselves, one overview shows both, and a stop waits
 
   const admin = async <Body>(path: string) =>
     (await call(`${api.operatorUrl}/api/v1/admin/${path}`, { token: ADMIN_TOKEN })).body as Body;
-  let overview: Overview;
-  do overview = await admin<Overview & Record<string, unknown>>("overview");
-  while (overview.last_24h.delivered !== 5 || overview.last_24h.published !== 5);
+  const read = () => admin<Overview & Record<string, unknown>>("overview");
+  let overview = await read();
+  while (overview.last_24h.delivered !== 5 || overview.last_24h.published !== 5) {
+    await sleep(100);
+    overview = await read();
+  }
   assert.equal(overview.status, "ok");
   assert.deepEqual(overview.processes.map(({ role, state }) => `${role} ${state}`).sort(), [
     "api running",

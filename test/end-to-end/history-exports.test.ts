@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { timeOrderedId } from "../../src/domain/ids.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
@@ -27,7 +28,7 @@ async function anExpiredEvent(t: TestContext) {
 }
 
 async function untilNoneWaits(owner: Database): Promise<void> {
-  while ((await owner`select from history_exports`).length > 0);
+  while ((await owner`select from history_exports`).length > 0) await sleep(20);
 }
 
 test("the guide's command writes all expired history to files, and doctor checks it", async (t) => {
@@ -71,7 +72,10 @@ test("a partition that a killed service had detached is exported by the next ser
   await chmod(script, 0o755);
   const first = await startProgram(t, { ...rig, EXPORT_COMMAND: script });
   let begun = "";
-  while (begun === "") begun = await readFile(journal, "utf8").catch(() => "");
+  while (begun === "") {
+    await sleep(20);
+    begun = await readFile(journal, "utf8").catch(() => "");
+  }
   const [pid, partition, sealed] = begun.trim().split(" ");
   assert.equal(sealed, "kept", "the service's secrets are not in the program's environment");
   assert.equal(await first.end("SIGKILL"), "SIGKILL");

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { aFolder, ORDER, CUSTOMER } from "../support/event-types.ts";
@@ -225,6 +226,7 @@ async function until<Found>(find: () => Promise<Found | undefined>): Promise<Fou
   for (;;) {
     const found = await find();
     if (found !== undefined) return found;
+    await sleep(20);
   }
 }
 

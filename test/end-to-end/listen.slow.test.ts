@@ -9,6 +9,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { column } from "../support/columns.ts";
 import { type Line, startListener } from "../support/listener.ts";
 import { ENTRY, runProgram } from "../support/program.ts";
@@ -169,7 +170,7 @@ test("a listener whose output is closed ends silently", async (t) => {
   let said = "";
   shell.stderr.on("data", (text: Buffer) => (said += text.toString()));
 
-  while (await isListening(Number(port))); // The listener prints something each time. At first, `head` may still be running.
+  while (await isListening(Number(port))) await sleep(20); // The listener prints something each time. At first, `head` may still be running.
   await ended;
   assert.equal(said, "status 0\n");
 });

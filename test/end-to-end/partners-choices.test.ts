@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { startDnsServer, type Failure, type Records } from "../support/dns-server.ts";
 import { type RunningService, startService } from "../support/service.ts";
 import { startReceiver } from "../support/receiver.ts";
@@ -103,6 +104,7 @@ async function reasonOf({ ask }: Awaited<ReturnType<typeof aPartner>>, id: strin
     const { body } = await ask(`/webhooks/${id}/failures`);
     const [failure] = body["items"] as { reason: string }[];
     if (failure !== undefined) return failure.reason;
+    await sleep(20);
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { lockSchema } from "../../src/postgres/migrate.ts";
 import { openPool } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
@@ -65,9 +66,8 @@ test("a draining node serves requests, is not ready on either listener, and then
   const { ask } = await aPartner(program, "acme");
   const ended = program.end("SIGTERM");
   for (const url of [program.partnerUrl, program.operatorUrl]) {
-    let answer: Response;
-    do answer = await fetch(`${url}/readyz`);
-    while (answer.status === 200);
+    let answer = await fetch(`${url}/readyz`);
+    for (; answer.status === 200; answer = await fetch(`${url}/readyz`)) await sleep(20);
     const { checks } = (await answer.json()) as { checks: unknown };
     assert.deepEqual(checks, [{ name: "stopping", ok: false }]);
   }
@@ -80,7 +80,7 @@ test("a second signal ends a node that drains", async (t) => {
   const program = await startProgram(t, { ...(await aRig(t)), DRAIN: "1h" });
   const drains = async () => (await fetch(`${program.partnerUrl}/readyz`)).status === 503;
   program.process.kill("SIGTERM");
-  while (!(await drains()));
+  while (!(await drains())) await sleep(20);
   const ended = once(program.process, "close");
   // npm may send a copy of the first signal at once.
   while (program.process.exitCode === null) {
@@ -105,7 +105,7 @@ test("a stop of a start that waits for the schema says that the start had not en
     const waiters = () => tx`
       select from pg_locks join pg_database d on d.oid = database
        where datname = current_database() and locktype = 'advisory' and not granted`;
-    while ((await waiters()).length === 0);
+    while ((await waiters()).length === 0) await sleep(20);
     child.kill("SIGTERM");
     await ended;
     assert.equal(

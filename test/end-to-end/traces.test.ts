@@ -220,7 +220,8 @@ test("a trace that is not sampled is stored as such and not exported", async (t)
 test("a collector that hangs delays neither a delivery nor the stop", async (t) => {
   const collector = await startCollector(t);
   collector.answer(() => undefined);
-  const program = await startService(t, await aTracedRig(t, collector));
+  const rig = await aTracedRig(t, collector, { OTEL_BSP_SCHEDULE_DELAY: "50" });
+  const program = await startService(t, rig);
   const { receiver, ping } = await aSubscriber(t, program);
   const asked = collector.spans.until((all) => all[0]);
   await ping();
@@ -232,7 +233,8 @@ test("a collector that hangs delays neither a delivery nor the stop", async (t) 
 
 test("an unavailable collector costs a line of the log and no delivery", async (t) => {
   const url = `http://127.0.0.1:${await freePort()}`;
-  const program = await startService(t, await aTracedRig(t, { url }));
+  const soon = { OTEL_BSP_SCHEDULE_DELAY: "50", OTEL_EXPORTER_OTLP_TIMEOUT: "500" };
+  const program = await startService(t, await aTracedRig(t, { url }, soon));
   const { receiver, ping } = await aSubscriber(t, program);
   await ping();
   await receiver.next();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { timeOrderedId } from "../../src/domain/ids.ts";
 import type { Queryable } from "../../src/postgres/database.ts";
 import { writeRetention } from "../../src/postgres/migrate.ts";
@@ -63,6 +64,7 @@ async function untilSomebodyWaits(): Promise<void> {
   for (;;) {
     const [row] = await owner`select exists (select from pg_locks where not granted) as waits`;
     if (row?.["waits"] === true) return;
+    await sleep(5);
   }
 }
 

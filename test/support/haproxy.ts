@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "./free-port.ts";
 
 export interface Balancer {
@@ -37,7 +38,7 @@ export async function startHaproxy(t: TestContext, ports: number[]): Promise<Bal
   };
   const uses = async (node: number) => {
     const isUp = new RegExp(`^nodes,node${node},.*,UP,`, "m");
-    while (!isUp.test(await states()));
+    while (!isUp.test(await states())) await sleep(20);
   };
   await Promise.all(ports.map(uses));
   return { url, uses };

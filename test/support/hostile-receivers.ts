@@ -65,6 +65,7 @@ export const HOSTILE_RECEIVERS: Record<string, Hostile> = {
       for (let i = 0; i < 59_999; i++) socket.write("x");
     },
     outcome: DELIVERED,
+    lasts: true,
   },
   "sends a chunk's extension without end": flood(`${CHUNKED}1;`, LETTERS, DELIVERED),
   "sends a chunk's length without end": flood(CHUNKED, "0".repeat(16 * 1024), DELIVERED),
@@ -121,7 +122,11 @@ export const HOSTILE_RECEIVERS: Record<string, Hostile> = {
   },
   "names a negative length": nonsense(`${OK}content-length: -5\r\n\r\nhello`),
   "names a length beyond 64 bits": nonsense(`${OK}content-length: ${"9".repeat(30)}\r\n\r\n`),
-  "sends a malformed body": { script: scripts.raw(`${CHUNKED}nonsense`), outcome: DELIVERED },
+  "sends a malformed body": {
+    script: scripts.raw(`${CHUNKED}nonsense`),
+    outcome: DELIVERED,
+    lasts: true,
+  },
   "sends 204 with a body": {
     script: scripts.raw("HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\nhello"),
     outcome: answered(204),

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../src/postgres/database.ts";
 import type { Gate } from "./database-gate.ts";
 
@@ -26,7 +27,7 @@ export async function stall(gate: Gate, db: Database): Promise<{ goOn: () => Pro
     (error: unknown) => assert.fail(error as Error),
   );
   failed.catch(() => undefined); // The loop repeats the question until the transaction stalls or fails.
-  while (!(await Promise.race([isStalled(), failed])));
+  while (!(await Promise.race([isStalled(), failed]))) await sleep(5);
   return {
     goOn: async () => {
       gate.thaw();

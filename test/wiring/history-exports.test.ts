@@ -4,6 +4,7 @@ import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { composeOverview, readOverview } from "../../src/actions/overview.ts";
 import { EXPORT_LEASE_MS, EXPORT_RETRY_MS } from "../../src/actions/history-exports.ts";
 import { ProblemLog } from "../../src/domain/overview.ts";
@@ -275,7 +276,7 @@ test("the program gets the database in libpq's variables, and the shard's name",
   const options = { url, shard: "a1", retentionMs: 60_000, log: logger, onError };
   const stop = startExporting({ db, clock }, { command, ...options }); // A turn takes a second.
   t.after(stop);
-  while (await isThere(db, partition));
+  while (await isThere(db, partition)) await sleep(20);
   assert.equal(await readFile(join(folder, "environment"), "utf8"), "db.example partner a1\n");
 });
 
@@ -284,6 +285,7 @@ async function untilFifo(path: string): Promise<void> {
   for (;;) {
     const line = await readFile(path, "utf8").catch(() => null);
     if (line !== null) return;
+    await sleep(5);
   }
 }
 
@@ -292,5 +294,6 @@ async function hasEnded(pid: number): Promise<boolean> {
   for (;;) {
     const state = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
     if (state === null || state.includes(") Z ")) return true;
+    await sleep(5);
   }
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { after, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ChangeView, recordChanges } from "../../../src/actions/changes.ts";
 import { Shards } from "../../../src/actions/shards.ts";
 import { publicId, timeOrderedId } from "../../../src/domain/ids.ts";
@@ -96,7 +97,7 @@ test("a change is recorded with its address even if the client has disconnected"
   const failures = () => api.logged.filter(({ msg }) => String(msg).startsWith("recording a"));
   const recorded = () =>
     owner`select from operator_changes where remote = '127.0.0.1' and action = 'create_organization'`;
-  while (failures().length === 0 && (await recorded()).length === 0);
+  while (failures().length === 0 && (await recorded()).length === 0) await sleep(5);
   assert.deepEqual(failures(), []);
 });
 

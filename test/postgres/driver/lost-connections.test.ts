@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isUnavailable } from "../../../src/postgres/database.ts";
 import { createDatabase, environmentOf, openPool, ownerOf } from "../../support/database.ts";
 import { aGate } from "../../support/database-gate.ts";
@@ -18,7 +19,7 @@ async function terminate(pid: number): Promise<void> {
 async function untilActive(pid: number): Promise<void> {
   const isActive = () => owner`
     select from pg_stat_activity where pid = ${pid} and query like '%pg_sleep%' and state = 'active'`;
-  while ((await isActive()).count === 0);
+  while ((await isActive()).count === 0) await sleep(5);
 }
 
 function isTerminated(error: unknown): boolean {
