@@ -1,14 +1,24 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { configurationNames } from "../dist/src/config.js";
 import { connect } from "../dist/src/postgres/database.js";
-import { removeEmbedded, startEmbedded } from "../dist/src/wiring/built-in-postgres.js";
+import { homeFolder, removeEmbedded, startEmbedded } from "../dist/src/wiring/built-in-postgres.js";
 import { ROOT } from "./ready.js";
+import { digestWith } from "./rings.js";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
+/** Nothing that a test writes must survive. */
+const SETTINGS = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
+
+/** Clusters with the tests' template, each by what it was made from. To copy one takes a tenth of the time of a new one. */
+const CLUSTERS = join(ROOT, "node_modules/.cache/test-clusters");
+const MAKES_TEMPLATE = "test/support/database.ts";
+const MAKES_CLUSTER = ["src/embedded-postgres", "src/wiring/built-in-postgres.ts"];
 
 let endedBy = null;
 let runner = null;
@@ -71,19 +81,61 @@ function signalGroup(signal) {
 async function openDatabase() {
   if (process.env.DATABASE_URL) return { url: process.env.DATABASE_URL, close: async () => {} };
 
+  const kept = join(
+    CLUSTERS,
+    digestWith(ROOT, MAKES_TEMPLATE, [...MAKES_CLUSTER, "src/postgres/migrations"]),
+  );
+  if (!existsSync(kept)) await keepCluster(kept);
+  return startIn(kept);
+}
+
+/** Starts a server of its own. If it can, on a copy of the cluster. */
+async function startIn(kept) {
   const dataDir = await mkdtemp(join(tmpdir(), "partner-api-test-"));
   const remove = async () => {
     await removeEmbedded(dataDir);
     await rm(dataDir, { recursive: true, force: true });
   };
   try {
-    const settings = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
-    const { url, stop } = await startEmbedded({ dataDir, settings, log: console.error });
-    return { url, close: () => stop().finally(remove) };
+    if (kept && existsSync(kept)) await copy(kept, homeFolder(dataDir));
+    const options = { dataDir, settings: SETTINGS, log: console.error };
+    const { url, stop } = await startEmbedded(options);
+    return { url, dataDir, stop, remove, close: () => stop().finally(remove) };
   } catch (error) {
     await remove();
     throw error;
   }
+}
+
+/** Makes a cluster, and keeps a copy of it in place of older ones. In a read-only checkout, nothing is kept. */
+async function keepCluster(kept) {
+  const draft = `${kept}.${process.pid}`;
+  try {
+    await mkdir(CLUSTERS, { recursive: true });
+  } catch {
+    return;
+  }
+  const { makeTemplate } = await import("../dist/test/support/database.js");
+  const { url, dataDir, stop, remove } = await startIn(null);
+  try {
+    const admin = connect(url, { max: 1, name: "test admin" });
+    await makeTemplate(admin, url).finally(() => admin.end({ timeout: 1 }));
+    await stop();
+    for (const old of await readdir(CLUSTERS)) {
+      await rm(join(CLUSTERS, old), { recursive: true, force: true });
+    }
+    await copy(homeFolder(dataDir), draft);
+    await rename(draft, kept);
+  } finally {
+    await stop();
+    await remove();
+  }
+}
+
+/** With the owners and rights of the files. */
+async function copy(folder, to) {
+  await mkdir(dirname(to), { recursive: true });
+  await promisify(execFile)("cp", ["-a", folder, to]);
 }
 
 /** Drops the databases that the tests of this run have used, from a server that stays. */

@@ -59,9 +59,12 @@ function readPassed(root) {
 /** The digest of all that a test depends on. Null if it does not say. */
 function digestOf(root, source) {
   const [, named] = DEPENDS_ON.exec(readFileSync(join(root, source), "utf8")) ?? [];
-  if (named === undefined) return null;
-  const imported = importedBy(root, source);
-  const files = filesOf(root, [...named.split(", "), ...imported, "package-lock.json"]);
+  return named === undefined ? null : digestWith(root, source, named.split(", "));
+}
+
+/** The digest of a source, of what it imports, directly or not, and of these files and folders. */
+export function digestWith(root, source, named) {
+  const files = filesOf(root, [...named, ...importedBy(root, source), "package-lock.json"]);
   const hash = createHash("sha256").update(`Node.js ${NODE}\n`);
   for (const path of files) {
     const content = readFileSync(join(root, path));

@@ -163,7 +163,7 @@ async function withAdmin<Result>(
 }
 
 /** The migrated database from which all others are copied. Created once for a server and a schema. */
-async function makeTemplate(admin: Database, server: string): Promise<string> {
+export async function makeTemplate(admin: Database, server: string): Promise<string> {
   const name = `partner_api_template_${await schemaVersion()}`;
   await admin`select pg_advisory_lock(hashtext('test template'))`;
   const [made] = await admin`
