@@ -89,19 +89,21 @@ export function sendSettings(
     case null:
       return {
         options: `${asOptions({ ...work, ...always })} ${options}`,
-        opening: `select set_config(name, value, false) from ${missing(late)}`,
+        opening: [ASK, `select set_config(name, value, false) from ${missing(late)}`],
       };
     case "session": {
       const all = missing({ ...late, ...work, ...always });
-      const set = `(select count(set_config(name, value, false)) from ${all})`;
-      return { options, opening: `select ${ASK}, ${set}` };
+      return {
+        options,
+        opening: [ASK, `select count(set_config(name, value, false)) from ${all}`],
+      };
     }
     case "transaction": {
       // A transaction sets only those that this connection's database does not have by itself.
       const names = missing({ ...late, ...work });
       return {
         options,
-        opening: `select ${ASK}, (select string_agg(name, ',') from ${names}) as missing`,
+        opening: [ASK, `select string_agg(name, ',') as missing from ${names}`],
         begin: (missing) => beginWith({ ...only(missing, { ...late, ...work }), ...always }),
       };
     }
@@ -116,7 +118,8 @@ export function optionsForReaders({ poolMode, proxyOptions }: Target): string {
   return `${asOptions({ ...limits, ...MEANING })} ${words}`;
 }
 
-const ASK = `current_setting('${STANDBY}') as ${STANDBY}`;
+/** By itself, because it must go where a pooler that divides statements between servers sends what only reads. */
+const ASK = `select current_setting('${STANDBY}') as ${STANDBY}`;
 
 /** Returns those settings that the server has and that are not as given, as the rest of a statement after FROM. */
 function missing(settings: Settings): string {

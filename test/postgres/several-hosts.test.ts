@@ -119,6 +119,19 @@ for (const mode of ["session", "transaction"]) {
   });
 }
 
+for (const query of ["", "?pool_mode=session", "?pool_mode=transaction"]) {
+  test(`a pooler that sends reads to a standby is refused, and the error says what to set: ${query}`, async (t) => {
+    const gate = await aGate(t, db);
+    gate.divide();
+    const pool = connect(`${gate.url}${query}`, { max: 1, name: "test" });
+    t.after(() => pool.end({ timeout: 0 }));
+    await assert.rejects(
+      pool`select 1`.execute(),
+      /reads to a standby: set load_balance_mode = off/,
+    );
+  });
+}
+
 test("after a failover, a pooler that leads to a standby is left at the next transaction, even to read", async (t) => {
   const [old, next] = [await aGate(t, db), await aGate(t, db)];
   const pool = withFirst(t, Number(new URL(old.url).port), `${next.url}?pool_mode=transaction`);

@@ -21,6 +21,8 @@ export interface Gate {
   /** From now on, the server reports that it is a standby. */
   demote: () => void;
   promote: () => void;
+  /** From now on, statements that only read reach a standby, though connections begin at the primary. */
+  divide: () => void;
   /** The number of connections so far. */
   dialled: () => number;
 }
@@ -33,7 +35,7 @@ export async function aGate(
 ): Promise<Gate> {
   const pairs = new Map<Socket, Socket>();
   let isFrozen = false;
-  let isStandby = false;
+  let replaced: readonly Words[] = [];
   let dialled = 0;
   const server = createServer((client) => {
     dialled++;
@@ -49,7 +51,7 @@ export async function aGate(
     }
     if (isFrozen) return;
     client.pipe(database);
-    database.pipe(asStandby(() => isStandby)).pipe(client);
+    database.pipe(asStandby(() => replaced)).pipe(client);
   });
 
   await listen(0);
@@ -78,8 +80,9 @@ export async function aGate(
     freezeAfterNext: () => {
       for (const client of pairs.keys()) client.once("data", gate.freeze); // Behind the pipe's own listener.
     },
-    demote: () => (isStandby = true),
-    promote: () => (isStandby = false),
+    demote: () => (replaced = STANDBYS_WORDS),
+    promote: () => (replaced = []),
+    divide: () => (replaced = STANDBYS_WORDS.slice(1)),
     dialled: () => dialled,
     thaw: () => {
       isFrozen = false;
@@ -104,21 +107,18 @@ export async function aGate(
  * The server's messages at a connection, and the answer to `show`. Each message has its length before its
  * text.
  */
-const STANDBYS_WORDS = [
+const STANDBYS_WORDS: readonly Words[] = [
   ["\x17in_hot_standby\0off\0", "\x16in_hot_standby\0on\0"],
   ["D\0\0\0\x0d\0\x01\0\0\0\x03off", "D\0\0\0\x0c\0\x01\0\0\0\x02on"],
-] as const;
+];
+type Words = readonly [says: string, shall: string];
 
 /** Passes on the server's messages, except that it is the primary. */
-function asStandby(isStandby: () => boolean): Transform {
+function asStandby(replaced: () => readonly Words[]): Transform {
   return new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
-      if (!isStandby()) {
-        done(null, chunk);
-        return;
-      }
       let text = chunk.toString("latin1");
-      for (const [says, shall] of STANDBYS_WORDS) text = text.replace(says, shall);
+      for (const [says, shall] of replaced()) text = text.replace(says, shall);
       done(null, Buffer.from(text, "latin1"));
     },
   });

@@ -62,7 +62,8 @@ function wayOf(url: string): string {
     .join(" ");
 }
 
-function answers(port: number): Promise<boolean> {
+/** Whether something accepts connections at a port of this machine. */
+export function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = dial(port, "127.0.0.1");
     socket.on("connect", () => {

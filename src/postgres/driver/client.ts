@@ -1,7 +1,16 @@
 import { userInfo } from "node:os";
 import pg from "pg";
 import { type BackendKey, requestCancel } from "./cancel.ts";
-import { explained, failureAt, shorten, silence, standby, unproven, unwanted } from "./failure.ts";
+import {
+  divided,
+  explained,
+  failureAt,
+  shorten,
+  silence,
+  standby,
+  unproven,
+  unwanted,
+} from "./failure.ts";
 import { mayAsk } from "./parameters.ts";
 import type { Answer, Prepared, Row } from "./statement.ts";
 import type { SignIn } from "./url.ts";
@@ -11,8 +20,8 @@ pg.defaults.user ??= userInfo().username; // $USER is not set everywhere.
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text));
 
 export interface ClientOptions extends pg.ClientConfig {
-  /** The first statement of a connection. It may return `in_hot_standby`, and the names of `missing` settings. */
-  opening?: string | undefined;
+  /** The first statements of a connection. One may return `in_hot_standby`, the last the names of `missing` settings. */
+  opening?: readonly string[] | undefined;
   signIn?: SignIn | undefined;
 }
 
@@ -41,11 +50,12 @@ export class Client extends pg.Client {
   readonly turn: number;
   /** The names of settings that the opening found missing. */
   missing: string[] = [];
-  readonly #opening: string | undefined;
-  #isStandby = false;
+  readonly #opening: readonly string[];
+  /** What the server reported as the connection began. Null: nothing. */
+  #isStandby: boolean | null = null;
   #key: BackendKey | null = null;
 
-  constructor({ opening, signIn, ...config }: ClientOptions, turn: number) {
+  constructor({ opening = [], signIn, ...config }: ClientOptions, turn: number) {
     super({ ...config, enableChannelBinding: signIn?.isBound ?? false });
     // Without these, the driver would read PGOPTIONS and PGREPLICATION.
     const { options = "" } = config;
@@ -100,12 +110,12 @@ export class Client extends pg.Client {
   async #connect(): Promise<pg.Client> {
     try {
       await super.connect();
-      if (this.#opening !== undefined) await this.#open(this.#opening);
+      for (const statement of this.#opening) await this.#open(statement);
       if (this.#isStandby) throw standby();
       return this;
     } catch (error) {
       this.connection.stream.destroy();
-      throw failureAt(this, error as Error);
+      throw failureAt(this, this.#isStandby === false ? divided(error as Error) : (error as Error));
     }
   }
 

@@ -69,6 +69,13 @@ export function standby(): Error {
   return new Standby("this is a standby");
 }
 
+/** The failure of a connection that began at the primary. Its first read may have gone elsewhere. */
+export function divided(failure: Error): Error {
+  return failure instanceof Standby
+    ? new Standby("a pooler sends reads to a standby: set load_balance_mode = off")
+    : failure;
+}
+
 export function unwanted(method: string): Error {
   const asks = method === "none" ? "asks for no proof of who we are" : `asks for ${method}`;
   return new Error(`the server ${asks}, which require_auth of the URL does not allow`);
