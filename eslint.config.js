@@ -5,12 +5,15 @@ import tseslint from "typescript-eslint";
 
 /** The rooms of src/, floor by floor. A file imports from its own room and from floors below. */
 const FLOORS = [
-  ["webhook", "client", "lib", "embedded-postgres"],
+  ["webhook", "client", "lib", "builtin"],
   ["domain"],
   ["postgres", "network", "receiver"],
   ["actions"],
   ["http", "delivery", "commands"],
 ];
+
+/** Rooms with one port: outside of such a room, only its `index.ts` is imported. */
+const PORTS = ["builtin"];
 
 /** All else in src/ lies above them: wiring, life cycle, configuration. Nobody below imports it. */
 const TOP = readdirSync(new URL("src/", import.meta.url))
@@ -164,6 +167,10 @@ export default defineConfig(
       ],
     },
   },
+  {
+    files: ["src/**/*.ts"],
+    rules: { "no-restricted-imports": ["error", { paths: PROCESS, patterns: pastPorts() }] },
+  },
   FLOORS.flatMap((rooms, floor) => rooms.map((room) => mayNotClimb(room, floor))),
   {
     files: ["test/**/*.ts"],
@@ -196,6 +203,7 @@ function mayNotClimb(room, floor) {
               group: [...others.map((other) => `../**/${other}/**`), ...TOP],
               message: `src/${room} is on floor ${floor} and imports from floors below.`,
             },
+            ...pastPorts(),
             {
               group: ["**/keeper/**"],
               message: "A keeper's files are for its own process: root would run them as root.",
@@ -205,4 +213,11 @@ function mayNotClimb(room, floor) {
       ],
     },
   };
+}
+
+function pastPorts() {
+  return PORTS.map((room) => ({
+    regex: `/${room}/(?!index\\.ts$)`,
+    message: `src/${room} has one port: import its index.ts.`,
+  }));
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { access } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { accountOf, become } from "../embedded-postgres/index.ts";
+import { accountOf, become } from "../builtin/index.ts";
 import { homeFolder } from "./built-in-postgres.ts";
 import { findFolderOwner } from "./folder-owner.ts";
 

@@ -4,7 +4,7 @@ import {
   homeFolder as homeOf,
   removeEmbedded as remove,
   startEmbedded as start,
-} from "../embedded-postgres/index.ts";
+} from "../builtin/index.ts";
 
 /** The service's names for its built-in PostgreSQL. */
 export const NAMES = { product: "partner-api", database: "partner" };

@@ -1,6 +1,6 @@
 import { lstat, readlink } from "node:fs/promises";
 import { join, parse, relative, resolve, sep } from "node:path";
-import { type Account, accountOf, become, makePath } from "../embedded-postgres/index.ts";
+import { type Account, accountOf, become, makePath } from "../builtin/index.ts";
 
 const LINKS_MAX = 40;
 

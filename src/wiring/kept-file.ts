@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { constants, link, lstat, open, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { makePath } from "../embedded-postgres/index.ts";
+import { makePath } from "../builtin/index.ts";
 
 const BYTES_MAX = 64 * 1024;
 const READING = constants.O_RDONLY | constants.O_NONBLOCK;

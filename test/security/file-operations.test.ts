@@ -11,14 +11,14 @@ import { ROOT } from "../support/root.ts";
 const SERVICE = [
   "commands/published-event.ts",
   "delivery/routes.ts",
-  "embedded-postgres/account.ts",
-  "embedded-postgres/binaries.ts",
-  "embedded-postgres/home.ts",
-  "embedded-postgres/index.ts",
-  "embedded-postgres/keeper-process.ts",
-  "embedded-postgres/make-path.ts",
-  "embedded-postgres/marks.ts",
-  "embedded-postgres/private-copy.ts",
+  "builtin/account.ts",
+  "builtin/binaries.ts",
+  "builtin/home.ts",
+  "builtin/index.ts",
+  "builtin/keeper-process.ts",
+  "builtin/make-path.ts",
+  "builtin/marks.ts",
+  "builtin/private-copy.ts",
   "event-types/folder.ts",
   "event-types/libraries/generate.ts",
   "http/docs/site.ts",
@@ -45,7 +45,7 @@ const FOR_DEVELOPERS = [
 ];
 
 /** The keeper has given up root's rights. */
-const APART = "embedded-postgres/keeper/";
+const APART = "builtin/keeper/";
 
 const USE = /"node:(fs|fs\/promises|child_process)"|\bprocess\.kill\b/;
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { once } from "node:events";
-import { socketUrl } from "../../src/embedded-postgres/names.ts";
+import { socketUrl } from "../../src/builtin/names.ts";
 import { connect } from "../../src/postgres/database.ts";
 import { NAMES } from "../../src/wiring/built-in-postgres.ts";
 

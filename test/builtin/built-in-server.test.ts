@@ -18,7 +18,7 @@ import { after, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect, type Database } from "../../src/postgres/database.ts";
 import { homeFolder, startEmbedded } from "../../src/wiring/built-in-postgres.ts";
-import { isRunning, readPostmaster } from "../../src/embedded-postgres/keeper/postmaster.ts";
+import { isRunning, readPostmaster } from "../../src/builtin/keeper/postmaster.ts";
 
 // For root, a folder that the server's account cannot enter.
 const scratch = await realpath(await mkdtemp(join(tmpdir(), "embedded-")));

@@ -3,10 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, stat, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import {
-  dropSocketFolder,
-  prepareSocketFolder,
-} from "../../src/embedded-postgres/keeper/socket-folder.ts";
+import { dropSocketFolder, prepareSocketFolder } from "../../src/builtin/keeper/socket-folder.ts";
 import { NAMES } from "../../src/wiring/built-in-postgres.ts";
 
 const scratch = await mkdtemp(join(tmpdir(), "socket-"));

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { withLock } from "../../src/embedded-postgres/lock.ts";
-import { listMarks, putMark, sharesPids } from "../../src/embedded-postgres/marks.ts";
+import { withLock } from "../../src/builtin/lock.ts";
+import { listMarks, putMark, sharesPids } from "../../src/builtin/marks.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "lock-"));
 after(() => rm(folder, { recursive: true, force: true }));
@@ -60,7 +60,7 @@ test("a mark counts until its process is proven dead, even across pid namespaces
 
 /** A mark of a process that was killed. Returns its name. */
 async function aDeadMark(): Promise<string> {
-  const module = new URL("../../src/embedded-postgres/marks.js", import.meta.url).href;
+  const module = new URL("../../src/builtin/marks.js", import.meta.url).href;
   const script = `
     import { putMark } from ${JSON.stringify(module)};
     console.log((await putMark(${JSON.stringify(folder)})).name);
