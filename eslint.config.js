@@ -7,7 +7,7 @@ import tseslint from "typescript-eslint";
 const FLOORS = [
   ["webhook", "client", "lib", "builtin"],
   ["domain"],
-  ["postgres", "network", "receiver"],
+  ["postgres", "egress", "receiver"],
   ["actions"],
   ["http", "delivery", "commands"],
 ];

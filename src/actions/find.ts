@@ -1,5 +1,5 @@
 import { parseKeyId } from "../domain/api-key.ts";
-import { hostIn } from "../domain/destination-url.ts";
+import { hostIn } from "../egress/destination-url.ts";
 import { invalidRequest } from "../domain/errors.ts";
 import { idIn, parseId, publicId } from "../domain/ids.ts";
 import { SLUG } from "../domain/organization.ts";

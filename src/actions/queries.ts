@@ -1,7 +1,7 @@
 import { DELIVERY_STATES } from "../domain/delivery.ts";
 import type { Fault } from "../domain/errors.ts";
 import { idIn, parseId, type SubscriptionId } from "../domain/ids.ts";
-import { HOST_TEXT, hostIn } from "../domain/destination-url.ts";
+import { HOST_TEXT, hostIn } from "../egress/destination-url.ts";
 import { FAILURE_REASONS } from "../domain/outcome.ts";
 import { readTimestamp, TIMESTAMP_RULE } from "../domain/timestamp.ts";
 import { listed } from "../domain/violation.ts";

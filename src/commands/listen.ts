@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { parseDuration } from "../domain/duration.ts";
-import { isThisMachine } from "../domain/destination-url.ts";
+import { isThisMachine } from "../egress/destination-url.ts";
 import { ACCEPTED, type Behaviour } from "../receiver/behaviour.ts";
 import { isSigningSecret, type ListenOptions } from "./listen-options.ts";
 

@@ -1,5 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
-import type { EgressSource } from "../domain/egress-source.ts";
+import type { EgressSource } from "../egress/egress-source.ts";
 import type { Environment, Format } from "./environment.ts";
 import { isWildcard } from "./formats.ts";
 

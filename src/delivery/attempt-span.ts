@@ -3,7 +3,7 @@ import { auditOf } from "../domain/delivery.ts";
 import { publicId } from "../domain/ids.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { Span, Tracer } from "../lib/tracing.ts";
-import { AttemptFailed } from "./attempt-failed.ts";
+import { AttemptFailed } from "../egress/attempt-failed.ts";
 
 /** Starts the span of an attempt, in the trace of the event. Null if nothing is traced. */
 export function startAttempt(tracer: Tracer, claim: Claim): Span | null {

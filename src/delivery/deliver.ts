@@ -5,9 +5,9 @@ import { LOST_LEASES_MAX } from "../domain/delivery.ts";
 import { publicId, timeOrderedId } from "../domain/ids.ts";
 import type { InternalFault, Outcome } from "../domain/outcome.ts";
 import { NO_TRACER, type Span, type Tracer } from "../lib/tracing.ts";
-import { internalFault } from "./attempt-failed.ts";
+import { internalFault } from "../egress/attempt-failed.ts";
 import { endAttempt, startAttempt } from "./attempt-span.ts";
-import type { Post } from "./sender.ts";
+import type { Post } from "../egress/sender.ts";
 
 export interface DelivererOptions {
   send: (post: Post) => Promise<Outcome>;

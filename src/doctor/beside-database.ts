@@ -1,10 +1,10 @@
 import { getServers } from "node:dns";
 import type { Config } from "../config.ts";
-import { isWide } from "../domain/cidr.ts";
+import { isWide } from "../egress/cidr.ts";
 import type { EventTypes } from "../domain/event-types.ts";
-import { createNameLookup } from "../network/name-lookup.ts";
+import { createNameLookup } from "../egress/name-lookup.ts";
 import { adminTokenPath, openAdminTokens } from "../wiring/admin-tokens.ts";
-import { lookUpLimitMs } from "../wiring/destinations.ts";
+import { lookUpLimitMs } from "../wiring/egress.ts";
 import { requireEgressSource } from "../wiring/egress-source.ts";
 import { requireSafeExport } from "../wiring/export-rights.ts";
 import { openEventTypes } from "../wiring/event-types.ts";

@@ -11,7 +11,7 @@ import type { CancelledCount } from "../postgres/cancellation.ts";
 import { type Database, isUnavailable } from "../postgres/database.ts";
 import { openDatabase } from "./database.ts";
 import { DatabaseClock } from "./database-clock.ts";
-import { openDestinations } from "./destinations.ts";
+import { openDestinations } from "./egress.ts";
 import type { Opened } from "./opened.ts";
 import { openRing } from "./sealing-keys.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkDestination } from "../../src/actions/destination.ts";
+import { checkDestination } from "../../src/egress/destination.ts";
 import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
 import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";

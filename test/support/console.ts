@@ -9,7 +9,7 @@ import { aBuiltSite } from "./built-site.ts";
 import { countRecorded, countRequest } from "../../src/actions/counted-activity.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
 import { allowanceAt } from "../../src/domain/rate-window.ts";
-import type { Post } from "../../src/delivery/sender.ts";
+import type { Post } from "../../src/egress/sender.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import { recordProcess } from "../../src/postgres/processes.ts";
 import { writeActivity } from "../../src/wiring/activity-writer.ts";

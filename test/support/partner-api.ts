@@ -8,7 +8,7 @@ import { createDependencies } from "../../src/actions/create-dependencies.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
 import { NO_SLOTS } from "../../src/actions/publication.ts";
 import { createSubscription } from "../../src/actions/subscriptions.ts";
-import { checkUrl } from "../../src/domain/destination-url.ts";
+import { checkUrl } from "../../src/egress/destination-url.ts";
 import { publicId } from "../../src/domain/ids.ts";
 import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
 import type { KeyRing } from "../../src/domain/sealed-secret.ts";

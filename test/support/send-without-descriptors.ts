@@ -1,5 +1,5 @@
 import { openSync } from "node:fs";
-import { createSender } from "../../src/delivery/sender.ts";
+import { createSender } from "../../src/egress/sender.ts";
 
 /** A program that uses up its file descriptors, makes one attempt and prints the outcome. */
 const destination = {

@@ -1,11 +1,11 @@
 import type { TestContext } from "node:test";
-import { checkDestination } from "../../src/actions/destination.ts";
-import { createSender, type Post, type Sender } from "../../src/delivery/sender.ts";
-import { parseCidr } from "../../src/domain/cidr.ts";
+import { checkDestination } from "../../src/egress/destination.ts";
+import { createSender, type Post, type Sender } from "../../src/egress/sender.ts";
+import { parseCidr } from "../../src/egress/cidr.ts";
 import type { Clock } from "../../src/domain/clock.ts";
-import { ANY_SOURCE, type EgressSource } from "../../src/domain/egress-source.ts";
-import type { AddressPolicy } from "../../src/domain/public-address.ts";
-import type { NameLookup } from "../../src/network/name-lookup.ts";
+import { ANY_SOURCE, type EgressSource } from "../../src/egress/egress-source.ts";
+import type { AddressPolicy } from "../../src/egress/public-address.ts";
+import type { NameLookup } from "../../src/egress/name-lookup.ts";
 import { testAuthority } from "./certificates.ts";
 import { type ReceiverOptions, startReceiver } from "./receiver.ts";
 

@@ -1,4 +1,4 @@
-import { isContactable } from "../../src/domain/public-address.ts";
+import { isContactable } from "../../src/egress/public-address.ts";
 import { fixture } from "./fixture.ts";
 
 /**

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { Duplex, type DuplexOptions } from "node:stream";
+import { after, type TestContext, test } from "node:test";
+import { createSecureContext, type TLSSocket } from "node:tls";
+import { Deadline } from "../../src/egress/deadline.ts";
+import { Connection, type ConnectionKeeper } from "../../src/egress/connection.ts";
+import { Connections } from "../../src/egress/connections.ts";
+import { checkUrl } from "../../src/egress/destination-url.ts";
+
+const deadlines: Deadline[] = [];
+after(() => {
+  for (const deadline of deadlines) deadline.lift();
+});
+
+function aDeadline(): Deadline {
+  const deadline = new Deadline(60_000);
+  deadlines.push(deadline);
+  return deadline;
+}
+
+const KEEPER = { draining: () => undefined, idle: () => undefined, closed: () => undefined };
+
+const SILENT: DuplexOptions = {
+  read: () => undefined,
+  write: (_chunk, _encoding, written) => {
+    written();
+  },
+};
+
+const HEAD = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n";
+const ANSWER = `${HEAD}ok`;
+
+const turn = () => new Promise(setImmediate);
+
+function aConnection(keeper: ConnectionKeeper = KEEPER) {
+  const socket = Object.assign(new Duplex(SILENT), { setTimeout: () => undefined });
+  const raw = { bytesRead: 100_000 };
+  const where = { hostHeader: "receiver.example", address: "192.0.2.1" };
+  const connection = new Connection(
+    { ...where, socket: socket as unknown as TLSSocket, raw },
+    keeper,
+  );
+  const post = () => connection.post(Buffer.from("a request"), aDeadline());
+  /** Resolves when the connection has read it. */
+  const say = async (text: string) => {
+    socket.push(text);
+    await turn();
+  };
+  return { connection, socket, raw, post, say };
+}
+
+test("a receiver that sends endless session tickets loses its connection", () => {
+  const { socket } = aConnection();
+
+  for (let n = 0; n < 16; n++) socket.emit("session", Buffer.alloc(0));
+  assert.ok(!socket.destroyed);
+  socket.emit("session", Buffer.alloc(0));
+  assert.ok(socket.destroyed);
+});
+
+test("a receiver that sends too many records without data loses its connection, idle or not", async () => {
+  const { connection, socket, raw } = aConnection();
+  const deadline = aDeadline();
+  const posted = connection.post(Buffer.from("a request"), deadline);
+  connection.breakFlood();
+  raw.bytesRead += 256 * 1024;
+  connection.breakFlood();
+  assert.ok(!socket.destroyed);
+  raw.bytesRead++;
+  connection.breakFlood();
+  assert.ok(socket.destroyed);
+  const outcome = { kind: "unreachable", reason: "protocol_error" };
+  await assert.rejects(posted, { outcome });
+  deadline.lift();
+});
+
+test("a connection that was used since the last check is not closed for earlier data", async () => {
+  const { connection, socket, raw, post, say } = aConnection();
+  connection.breakFlood();
+  raw.bytesRead += 256 * 1024 + 1;
+  const posted = post();
+  await say(ANSWER);
+  assert.equal(await posted, 200);
+  connection.breakFlood();
+  assert.ok(!socket.destroyed, "it may have arrived over many answers");
+  raw.bytesRead += 256 * 1024 + 1;
+  connection.breakFlood();
+  assert.ok(socket.destroyed);
+});
+
+test("a silent connection is closed while it is idle, not during a request", async () => {
+  const { socket, post, say } = aConnection();
+  const posted = post();
+  socket.emit("timeout");
+  assert.ok(!socket.destroyed, "the deadline applies");
+  await say(ANSWER);
+  assert.equal(await posted, 200);
+  assert.ok(!socket.destroyed);
+  socket.emit("timeout");
+  assert.ok(socket.destroyed, "it is idle");
+});
+
+test("a receiver that sends data without a request loses its connection at once", async () => {
+  const { socket, say } = aConnection();
+  await say(ANSWER);
+  assert.ok(socket.destroyed, "it is still open");
+});
+
+function slowConnections(t: TestContext) {
+  const connections = new Connections(createSecureContext(), { max: 1_000, waitMs: 500 });
+  t.after(() => connections.close());
+  /** A connection whose answer has begun, and continues when the test calls it. */
+  return async () => {
+    const connection = aConnection(connections);
+    t.after(() => connection.connection.destroy());
+    const posted = connection.post();
+    await connection.say(HEAD);
+    assert.equal(await posted, 200);
+    return connection;
+  };
+}
+
+test("a connection with a complete answer is not closed in favour of incomplete ones", async (t) => {
+  const aSlowOne = slowConnections(t);
+  const healthy = await aSlowOne();
+  await healthy.say("ok");
+  for (let n = 0; n < 128; n++) await aSlowOne();
+  assert.ok(!healthy.socket.destroyed, "it has been idle since its answer ended");
+});
+
+test("each slow answer above the maximum closes the oldest connection", async (t) => {
+  const aSlowOne = slowConnections(t);
+  const all = [];
+  for (let n = 0; n < 131; n++) all.push(await aSlowOne());
+  const ended = all.flatMap(({ socket }, n) => (socket.destroyed ? [n] : []));
+  assert.deepEqual(ended, [0, 1, 2]);
+});
+
+test("a free connection goes to an attempt at a responsive receiver first", async (t) => {
+  const connections = new Connections(createSecureContext(), { max: 1_000, waitMs: 60_000 });
+  t.after(() => connections.close());
+  const checked = checkUrl("https://receiver.example/", { allow: [], deny: [] });
+  assert.ok(checked.ok);
+  const served: string[] = [];
+  for (const responsiveness of ["unknown", "responsive"] as const)
+    void connections
+      .waitForIdle(checked.destination, ["192.0.2.1"], {
+        responsiveness,
+        deadline: aDeadline(),
+      })
+      .then(() => served.push(responsiveness));
+  for (const expected of [["responsive"], ["responsive", "unknown"]]) {
+    const { connection, post, say } = aConnection(connections);
+    t.after(() => connection.destroy());
+    void post();
+    await say(ANSWER);
+    assert.deepEqual(served, expected);
+  }
+});
