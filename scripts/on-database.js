@@ -18,7 +18,7 @@ const SETTINGS = { fsync: "off", full_page_writes: "off", synchronous_commit: "o
 /** Clusters with the tests' template, each by what it was made from. To copy one takes a tenth of the time of a new one. */
 const CLUSTERS = join(ROOT, "node_modules/.cache/test-clusters");
 const MAKES_TEMPLATE = "test/support/database.ts";
-const MAKES_CLUSTER = ["src/embedded-postgres", "src/wiring/built-in-postgres.ts"];
+const MAKES_CLUSTER = ["src/builtin", "src/wiring/built-in-postgres.ts"];
 
 let endedBy = null;
 let runner = null;
