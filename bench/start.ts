@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { freePort } from "../test/support/free-port.ts";
 import { ROOT } from "../test/support/root.ts";
-import { removeEmbedded } from "../src/wiring/built-in-postgres.ts";
+import { removeEmbedded } from "../src/builtin/index.ts";
 import { atMost, type Row } from "./support/row.ts";
 import type { Scenario } from "./support/scenario.ts";
 import { median } from "./support/statistics.ts";

@@ -8,7 +8,7 @@ import { Transcript } from "./demo/transcript.ts";
 import { runScenario } from "./demo/scenario.ts";
 import { systemClock } from "./domain/clock.ts";
 import { start } from "./main.ts";
-import { removeEmbedded } from "./wiring/built-in-postgres.ts";
+import { removeEmbedded } from "./builtin/index.ts";
 import { becomeOwner } from "./wiring/become-owner.ts";
 import { findFolderOwner } from "./wiring/folder-owner.ts";
 import { makeLocalCertificates } from "./receiver/certificates.ts";

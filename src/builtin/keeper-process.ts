@@ -5,9 +5,8 @@ import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { endOf } from "./end-of.ts";
-import type { Job, RemoveJob, ServeJob } from "./protocol.ts";
-import { readReports } from "./reports.ts";
+import type { Binaries } from "./binaries.ts";
+import type { Home } from "./home.ts";
 
 const PROGRAM = fileURLToPath(new URL("./keeper/main.js", import.meta.url));
 
@@ -18,8 +17,33 @@ const STOP_PATIENCE_MS = MINUTE_MS;
 /** How long another process may hold the output of an ended keeper open. */
 const OUTPUT_PATIENCE_MS = 1_000;
 
+/** The bounds of a keeper's reports. It cuts its texts shorter, and never sends as many. */
+const TEXT_MAX = 1_000;
+const LINE_MAX = 8_192;
+const LINES_PER_MINUTE = 300;
+// Characters that need no quotes, and few enough for a socket's path.
+const SOCKET_FOLDER = /^\/[\w./-]{1,100}$/;
+
+/** The job of a keeper: the first line of its input, as JSON. Any second line tells it to detach. */
+export type Job = ServeJob | RemoveJob;
+
+export interface ServeJob extends Home {
+  task: "serve";
+  binaries: Binaries;
+  /** Settings of the server in addition to ours. */
+  settings: Record<string, string>;
+}
+
+interface RemoveJob extends Home {
+  task: "remove";
+}
+
+/** A line of a keeper's output, as JSON. When its work is done, it ends with status 0. */
+export type Report =
+  { kind: "serving"; socketFolder: string } | { kind: "note" | "failed"; text: string };
+
 /** The process that works on a home, with the rights of the home's account. Its output is not trusted. */
-export interface Keeper {
+interface Keeper {
   /** The folder of the server's socket. */
   socketFolder: string;
   isRunning: () => boolean;
@@ -32,39 +56,31 @@ type Log = (message: string) => void;
 
 /** Resolves when the server accepts connections. */
 export async function startKeeper(job: ServeJob, log: Log): Promise<Keeper> {
-  const child = await spawnKeeper(job);
-  return attend(child, log);
+  return attend(await spawnKeeper(job), log);
 }
 
 /** Removes the content of a home. Fails while a process is attached to it. */
 export async function emptyHome(job: RemoveJob): Promise<void> {
   const child = await spawnKeeper(job);
-  const ignore = () => undefined;
-  await within(START_PATIENCE_MS, child, follow(child, ignore, ignore));
+  await within(START_PATIENCE_MS, child, follow(child, () => undefined).next());
 }
 
 /** Resolves when the server accepts connections. From then on the keeper does not keep our process alive. */
 export async function attend(child: Child, log: Log): Promise<Keeper> {
-  let ended: Promise<void> = Promise.resolve();
-  const serving = new Promise<string>((resolve, reject) => {
-    ended = follow(child, log, resolve);
-    ended.then(
-      () =>
-        reject(
-          new Error(
-            "the keeper process of PostgreSQL has ended before the server was ready: start again",
-          ),
-        ),
-      reject,
+  const serving = follow(child, log);
+  const { value: socketFolder } = await within(START_PATIENCE_MS, child, serving.next());
+  if (socketFolder === undefined)
+    throw new Error(
+      "the keeper process of PostgreSQL has ended before the server was ready: start again",
     );
-  });
-  const socketFolder = await within(START_PATIENCE_MS, child, serving);
+  const ended = serving.next();
+  ended.catch(() => undefined); // The watch sees the end, and `stop` the fault.
   child.unref();
   for (const stream of [child.stdin, child.stdout]) if (stream instanceof Socket) stream.unref();
 
   return {
     socketFolder,
-    isRunning: () => !hasEnded(child),
+    isRunning: () => child.exitCode === null && child.signalCode === null,
     stop: async () => {
       child.stdin.write("stop\n");
       await within(STOP_PATIENCE_MS, child, ended);
@@ -91,18 +107,18 @@ async function spawnKeeper(job: Job): Promise<Child> {
   return child;
 }
 
-/** Resolves when the keeper's work is done. If the keeper fails or breaks the protocol, kills it and rejects. */
-async function follow(
-  child: Child,
-  log: Log,
-  onServing: (socketFolder: string) => void,
-): Promise<void> {
+/**
+ * Yields the socket's folder when the server is ready, and ends when the keeper's work is done. If the keeper fails or breaks the
+ * protocol, kills it and throws.
+ */
+async function* follow(child: Child, log: Log): AsyncGenerator<string, undefined> {
   const exit = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
   child.once("exit", () => setTimeout(() => child.stdout.destroy(), OUTPUT_PATIENCE_MS).unref());
   try {
-    for await (const report of readReports(child.stdout)) {
+    for await (const line of readLines(child.stdout)) {
+      const report = parseReport(line);
       if (report.kind === "failed") throw new Error(report.text);
-      if (report.kind === "serving") onServing(report.socketFolder);
+      if (report.kind === "serving") yield report.socketFolder;
       else log(report.text);
     }
     const [code, signal] = await exit;
@@ -112,21 +128,61 @@ async function follow(
   }
 }
 
-function hasEnded({ exitCode, signalCode }: Child): boolean {
-  return exitCode !== null || signalCode !== null;
+/** Throws if the lines are too many or too long. */
+async function* readLines(output: Readable): AsyncGenerator<string> {
+  let rest = "";
+  let lines = 0;
+  let since = performance.now();
+
+  for await (const chunk of output.setEncoding("utf8") as AsyncIterable<string>) {
+    const complete = (rest + chunk).split("\n");
+    rest = complete.pop() ?? "";
+    if (performance.now() - since > MINUTE_MS) [lines, since] = [0, performance.now()];
+    lines += complete.length;
+    if (lines > LINES_PER_MINUTE || [...complete, rest].some(({ length }) => length > LINE_MAX))
+      throw new Error("PostgreSQL's keeper sends too many or too long reports");
+    yield* complete;
+  }
 }
 
+/** The texts of a report are printable and short. */
+function parseReport(line: string): Report {
+  const { kind, text, socketFolder } = parseObject(line);
+  if (kind === "serving" && typeof socketFolder === "string" && SOCKET_FOLDER.test(socketFolder))
+    return { kind, socketFolder };
+  if ((kind === "note" || kind === "failed") && typeof text === "string")
+    return { kind, text: printable(text.slice(0, TEXT_MAX)) };
+  throw new Error("PostgreSQL's keeper sent a malformed report");
+}
+
+function parseObject(line: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(line)) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+/** Escapes characters that control a terminal or the direction of text. */
+function printable(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (c) => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+}
+
+/** Says how a process ended: `SIGKILL` or `exit code 1`. */
+export function endOf(code: number | null, signal: string | null): string {
+  return signal ?? `exit code ${code ?? ""}`;
+}
+
+/** Ends the keeper if its work takes longer. */
 async function within<T>(patienceMs: number, child: Child, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      child.kill("SIGKILL");
-      reject(
-        new Error(`PostgreSQL's keeper has reported nothing for ${patienceMs / MINUTE_MS} min`),
-      );
-    }, patienceMs);
-  });
-  return Promise.race([work, tooLate]).finally(() => {
-    clearTimeout(timer);
-  });
+  const minutes = patienceMs / MINUTE_MS;
+  const timer = setTimeout(() => {
+    const why = `PostgreSQL's keeper has reported nothing for ${minutes} min`;
+    child.stdout.destroy(new Error(why));
+    child.kill("SIGKILL");
+  }, patienceMs);
+  return work.finally(() => clearTimeout(timer));
 }

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { readlinkSync } from "node:fs";
 import { readdir, rename, rm } from "node:fs/promises";
 import { connect, createServer } from "node:net";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** Shows that a process is alive. */
 export interface Mark {
@@ -11,12 +12,13 @@ export interface Mark {
   remove: () => Promise<void>;
 }
 
+/** How long to wait for a lock. */
+const PATIENCE_MS = 6 * 60_000;
 const NAME = /^\d*\.[0-9a-f]{12}$/;
 
 /**
  * Leaves a mark of this process in a folder: a socket on which it listens. The kernel tells every process, even in another
  * container and without /proc, if a process still listens. A pid is visible to few processes and is reused.
- * again.
  */
 export async function putMark(folder: string): Promise<Mark> {
   const name = `${namespace()}.${randomBytes(6).toString("hex")}`;
@@ -75,5 +77,41 @@ function namespace(): string {
     return readlinkSync("/proc/self/ns/pid").replaceAll(/\D/g, "");
   } catch {
     return "";
+  }
+}
+
+/**
+ * Runs `work` under a lock on the folder. A killed holder loses the lock, because only the marks of living processes count.
+ */
+export async function withLock<T>(
+  folder: string,
+  work: () => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const mark = await acquire(folder, signal);
+  try {
+    return await work();
+  } finally {
+    await mark.remove();
+  }
+}
+
+// A process leaves its mark before it looks for others. Of two at once, at least one sees the other and steps back. So no process
+// has to take over the file of a dead holder, which would be a race.
+async function acquire(folder: string, signal?: AbortSignal): Promise<Mark> {
+  const since = performance.now();
+  for (;;) {
+    signal?.throwIfAborted();
+    if ((await listMarks(folder)).length === 0) {
+      const mark = await putMark(folder);
+      if ((await listMarks(folder)).every((other) => other === mark.name)) return mark;
+      await mark.remove();
+    }
+    if (performance.now() - since > PATIENCE_MS) {
+      throw new Error(
+        `another process has locked ${resolve(folder)} for 6 minutes: end the other processes that use DATA_DIR`,
+      );
+    }
+    await sleep(10 + Math.random() * 30);
   }
 }

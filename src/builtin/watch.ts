@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const INTERVAL_MS = 250;
 const AFTER_FAILURE_MS = 1_000;
 
-export interface WatchOptions {
+interface Watched {
   /** Returns true if the server runs and does not stop. Called often, so it must be cheap. Throws if it cannot tell. */
   isServing: () => boolean | Promise<boolean>;
   restart: (signal: AbortSignal) => Promise<void>;
@@ -14,7 +14,7 @@ export interface WatchOptions {
  * Restarts the server when it does not serve, and repeats until that succeeds. Does not keep the process alive. Returns a function
  * that ends the watch. When it resolves, no restart is in progress.
  */
-export function watch({ isServing, restart, log }: WatchOptions): () => Promise<void> {
+export function watch({ isServing, restart, log }: Watched): () => Promise<void> {
   const ending = new AbortController();
   const { signal } = ending;
   let reported = "";
@@ -26,7 +26,10 @@ export function watch({ isServing, restart, log }: WatchOptions): () => Promise<
   };
 
   async function go(): Promise<void> {
-    while (!signal.aborted) await pause((await look()) ? INTERVAL_MS : AFTER_FAILURE_MS);
+    while (!signal.aborted) {
+      const ms = (await look()) ? INTERVAL_MS : AFTER_FAILURE_MS;
+      await sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
+    }
   }
 
   async function look(): Promise<boolean> {
@@ -35,20 +38,11 @@ export function watch({ isServing, restart, log }: WatchOptions): () => Promise<
       reported = "";
       return true;
     } catch (error) {
-      report(error);
+      const message = error instanceof Error ? error.message : String(error);
+      const cause = message.replaceAll(/\d+/g, ""); // Without process ids.
+      if (!signal.aborted && cause !== reported) log(message); // Logged once, not every second.
+      reported = cause;
       return false;
     }
-  }
-
-  function report(error: unknown): void {
-    if (signal.aborted) return;
-    const message = error instanceof Error ? error.message : String(error);
-    const cause = message.replaceAll(/\d+/g, ""); // Without process ids.
-    if (cause !== reported) log(message); // Logged once, not every second.
-    reported = cause;
-  }
-
-  async function pause(ms: number): Promise<void> {
-    await sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
   }
 }

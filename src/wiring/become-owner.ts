@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { access } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { accountOf, become } from "../builtin/index.ts";
-import { homeFolder } from "./built-in-postgres.ts";
+import { accountOf, become, homeFolder } from "../builtin/index.ts";
 import { findFolderOwner } from "./folder-owner.ts";
 
 const OURSELVES = fileURLToPath(import.meta.url);

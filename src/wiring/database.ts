@@ -15,7 +15,7 @@ import { endsPooledSessions, requireSettings } from "../postgres/server.ts";
 import { grantPublisher } from "../postgres/publisher-role.ts";
 import { findExcess, grantService, requireSight } from "../postgres/service-rights.ts";
 import { findShard, writeShard } from "../postgres/shard-name.ts";
-import { homeFolder, startEmbedded } from "./built-in-postgres.ts";
+import { homeFolder, startEmbedded } from "../builtin/index.ts";
 import { explainDatabaseFault } from "./database-fault.ts";
 
 /** The folder of the built-in database. Null if the operator runs the server. */

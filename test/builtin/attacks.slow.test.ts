@@ -22,7 +22,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, test, type TestContext } from "node:test";
-import { homeFolder, removeEmbedded } from "../../src/wiring/built-in-postgres.ts";
+import { homeFolder, removeEmbedded } from "../../src/builtin/index.ts";
 import { visit } from "../support/embedded-child.ts";
 import { skipOrFail } from "../support/required.ts";
 

@@ -4,7 +4,7 @@ import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { skipOrFail } from "../support/required.ts";
 
-const MODULE = new URL("../../src/builtin/become.js", import.meta.url).href;
+const MODULE = new URL("../../src/builtin/account.js", import.meta.url).href;
 const ACCOUNT = { uid: 65_534, gid: 65_534 };
 
 /** The output of root's process after it became another account. `through` is a command that runs it. */

@@ -3,8 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readlink, rm, stat, writeFile } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { linkBinaries, readPackage } from "../../src/builtin/binaries.ts";
-import { privateCopy } from "../../src/builtin/private-copy.ts";
+import { linkBinaries, privateCopy, readPackage } from "../../src/builtin/binaries.ts";
 
 const scratch = await mkdtemp(join(tmpdir(), "binaries-"));
 after(() => rm(scratch, { recursive: true, force: true }));

@@ -17,8 +17,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect, type Database } from "../../src/postgres/database.ts";
-import { homeFolder, startEmbedded } from "../../src/wiring/built-in-postgres.ts";
-import { isRunning, readPostmaster } from "../../src/builtin/keeper/postmaster.ts";
+import { homeFolder, startEmbedded } from "../../src/builtin/index.ts";
+import { isRunning, readPostmaster } from "../../src/builtin/keeper/processes.ts";
 
 // For root, a folder that the server's account cannot enter.
 const scratch = await realpath(await mkdtemp(join(tmpdir(), "embedded-")));
@@ -239,7 +239,7 @@ async function attachInChild() {
 }
 
 function attach(folder: string): ChildProcess {
-  const module = new URL("../../src/wiring/built-in-postgres.js", import.meta.url).href;
+  const module = new URL("../../src/builtin/index.js", import.meta.url).href;
   const script = `
     import { startEmbedded } from ${JSON.stringify(module)};
     const server = await startEmbedded({ dataDir: ${JSON.stringify(folder)}, log: () => {} });

@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { withLock } from "../../src/builtin/lock.ts";
-import { listMarks, putMark, sharesPids } from "../../src/builtin/marks.ts";
+import { listMarks, putMark, sharesPids, withLock } from "../../src/builtin/marks.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "lock-"));
 after(() => rm(folder, { recursive: true, force: true }));

@@ -3,8 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, stat, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { dropSocketFolder, prepareSocketFolder } from "../../src/builtin/keeper/socket-folder.ts";
-import { NAMES } from "../../src/wiring/built-in-postgres.ts";
+import { dropSocketFolder, prepareSocketFolder } from "../../src/builtin/keeper/files.ts";
 
 const scratch = await mkdtemp(join(tmpdir(), "socket-"));
 after(() => rm(scratch, { recursive: true, force: true }));
@@ -17,22 +16,22 @@ async function aHome(name: string): Promise<string> {
 
 test("the socket lies beside the data if the path is short and plain", async () => {
   const home = await aHome("plain");
-  assert.equal(await prepareSocketFolder(home, NAMES), join(home, "run"));
+  assert.equal(await prepareSocketFolder(home), join(home, "run"));
 });
 
 for (const name of ["long".repeat(20), "with, comma"]) {
   test(`below ${name} the socket lies elsewhere: closed, and always at the same place`, async () => {
     const home = await aHome(name);
-    const folder = await prepareSocketFolder(home, NAMES);
+    const folder = await prepareSocketFolder(home);
     assert.ok(folder.length <= 80 && !folder.startsWith(home));
     assert.equal((await stat(folder)).mode & 0o777, 0o700);
-    assert.equal(await prepareSocketFolder(home, NAMES), folder);
+    assert.equal(await prepareSocketFolder(home), folder);
 
     await rm(folder, { recursive: true }); // Removes it, as a sweeper of temporary files would.
-    assert.equal(await prepareSocketFolder(home, NAMES), folder);
+    assert.equal(await prepareSocketFolder(home), folder);
     assert.equal((await stat(folder)).mode & 0o777, 0o700);
 
-    await dropSocketFolder(home, NAMES);
+    await dropSocketFolder(home);
     await assert.rejects(stat(folder), { code: "ENOENT" });
   });
 }
@@ -40,14 +39,14 @@ for (const name of ["long".repeat(20), "with, comma"]) {
 test("a link in the place of a folder is not followed", async () => {
   const home = await aHome("linked");
   await symlink(scratch, join(home, "run"));
-  await assert.rejects(prepareSocketFolder(home, NAMES), /run is not a folder$/);
+  await assert.rejects(prepareSocketFolder(home), /run is not a folder$/);
 });
 
 test("a folder that others can enter is not reused", async () => {
   const home = await aHome("opened".repeat(20));
-  const opened = await prepareSocketFolder(home, NAMES);
+  const opened = await prepareSocketFolder(home);
   await chmod(opened, 0o755);
-  assert.notEqual(await prepareSocketFolder(home, NAMES), opened);
-  await dropSocketFolder(home, NAMES);
+  assert.notEqual(await prepareSocketFolder(home), opened);
+  await dropSocketFolder(home);
   await rm(opened, { recursive: true });
 });

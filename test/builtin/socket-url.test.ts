@@ -5,9 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { once } from "node:events";
-import { socketUrl } from "../../src/builtin/names.ts";
+import { socketUrl } from "../../src/builtin/home.ts";
 import { connect } from "../../src/postgres/database.ts";
-import { NAMES } from "../../src/wiring/built-in-postgres.ts";
 
 /** PostgreSQL's message AuthenticationCleartextPassword. */
 const PASSWORD_PLEASE = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]);
@@ -37,7 +36,7 @@ test("a program on the built-in server's socket that asks for a password learns 
 
   for (const env of [{ PGPASSWORD: "from-the-environment" }, { PGPASSFILE: passFile }]) {
     process.env = { ...before, ...env };
-    const db = connect(socketUrl(NAMES, folder), { max: 1, name: "test" });
+    const db = connect(socketUrl(folder), { max: 1, name: "test" });
     await assert.rejects(async () => db`select 1`);
     await db.end({ timeout: 0 });
   }

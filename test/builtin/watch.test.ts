@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { readPostmaster } from "../../src/builtin/keeper/postmaster.ts";
+import { readPostmaster } from "../../src/builtin/keeper/processes.ts";
 import { watch } from "../../src/builtin/watch.ts";
 
 test("the reason of failed starts of the server is logged once, even if it contains changing numbers", async (t) => {
@@ -55,7 +55,7 @@ test("without free descriptors a server's state is unknown, and without its pid 
   await writeFile(join(data, "postmaster.pid"), `${process.pid}\n\n\n\n\n\n\nready\n`);
   assert.deepEqual(readPostmaster(data), { pid: process.pid, state: "ready" });
 
-  const module = new URL("../../src/builtin/keeper/postmaster.js", import.meta.url).href;
+  const module = new URL("../../src/builtin/keeper/processes.js", import.meta.url).href;
   const script = `
     import { openSync } from "node:fs";
     import { readPostmaster } from ${JSON.stringify(module)};

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Database } from "../../src/postgres/database.ts";
-import { homeFolder, startEmbedded } from "../../src/wiring/built-in-postgres.ts";
+import { homeFolder, startEmbedded } from "../../src/builtin/index.ts";
 import { oneShardOnly } from "../support/placement.ts";
 import { aGate } from "../support/database-gate.ts";
 import { ADMIN_TOKEN, type Program, startProgram } from "../support/program.ts";

@@ -15,7 +15,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { test as anyTest, type TestContext } from "node:test";
-import { homeFolder } from "../../src/wiring/built-in-postgres.ts";
+import { homeFolder } from "../../src/builtin/index.ts";
 import { startListener } from "../support/listener.ts";
 import { runProgram, startProgram } from "../support/program.ts";
 import { skipOrFail } from "../support/required.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { removeEmbedded } from "../../src/wiring/built-in-postgres.ts";
+import { removeEmbedded } from "../../src/builtin/index.ts";
 import { runProgram, startProgram } from "../support/program.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 

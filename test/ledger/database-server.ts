@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Database } from "../../src/postgres/database.ts";
-import { homeFolder, removeEmbedded, startEmbedded } from "../../src/wiring/built-in-postgres.ts";
-import { readPostmaster } from "../../src/builtin/keeper/postmaster.ts";
+import { homeFolder, removeEmbedded, startEmbedded } from "../../src/builtin/index.ts";
+import { readPostmaster } from "../../src/builtin/keeper/processes.ts";
 import type { Afterwards } from "./afterwards.ts";
 
 const POLL_MS = 20;

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { connect, isUnavailable } from "../../src/postgres/database.ts";
-import { removeEmbedded, startEmbedded } from "../../src/wiring/built-in-postgres.ts";
+import { removeEmbedded, startEmbedded } from "../../src/builtin/index.ts";
 import { certificate, testAuthority } from "../support/certificates.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "tls-"));

@@ -9,7 +9,7 @@ import { type TestContext, test } from "node:test";
 import { runScenario } from "../../src/demo/scenario.ts";
 import { Transcript } from "../../src/demo/transcript.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
-import { homeFolder, removeEmbedded, startEmbedded } from "../../src/wiring/built-in-postgres.ts";
+import { homeFolder, removeEmbedded, startEmbedded } from "../../src/builtin/index.ts";
 import { startOperatorApi } from "../support/operator-api.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { type Program, runProgram, startProgram } from "../support/program.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 
-const MODULE = new URL("../../src/wiring/built-in-postgres.js", import.meta.url).href;
+const MODULE = new URL("../../src/builtin/index.js", import.meta.url).href;
 const PATIENCE_MS = 30_000;
 
 /**

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext } from "node:test";
-import { removeEmbedded, startEmbedded } from "../../src/wiring/built-in-postgres.ts";
+import { removeEmbedded, startEmbedded } from "../../src/builtin/index.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
 
 let opened: ReturnType<typeof open> | undefined;

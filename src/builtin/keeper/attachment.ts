@@ -1,15 +1,19 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { linkBinaries } from "../binaries.ts";
-import { withLock } from "../lock.ts";
-import { listMarks, type Mark, putMark, sharesPids } from "../marks.ts";
-import type { ServeJob } from "../protocol.ts";
+import type { ServeJob } from "../keeper-process.ts";
+import { listMarks, type Mark, putMark, sharesPids, withLock } from "../marks.ts";
 import { watch } from "../watch.ts";
 import { ensureCluster } from "./cluster.ts";
-import { dataOf, makeFolder } from "./folders.ts";
-import type { Server } from "./launch.ts";
-import { ensureRunning, stopServer } from "./server.ts";
-import { trimServerLog } from "./server-log.ts";
-import { isServing } from "./server-state.ts";
-import { dropSocketFolder, prepareSocketFolder, socketIn } from "./socket-folder.ts";
+import {
+  dataOf,
+  dropSocketFolder,
+  makeFolder,
+  openLog,
+  prepareSocketFolder,
+  socketIn,
+} from "./files.ts";
+import { ensureRunning, isServing, type Server, stopServer } from "./server.ts";
 
 const TRIM_INTERVAL_MS = 60_000;
 
@@ -19,7 +23,7 @@ const ATTACHED = "attached";
 const BINARIES = "binaries";
 
 /** A process's use of a server, which is created, started and restarted as needed. */
-export interface Attachment {
+interface Attachment {
   socketFolder: string;
   /** The last one to detach stops the server. */
   detach: () => Promise<void>;
@@ -27,7 +31,7 @@ export interface Attachment {
 
 /** Attaches this process, whose working folder is the home, to the home's server. */
 export async function attach(
-  { folder: home, binaries: installed, settings, names }: ServeJob,
+  { folder: home, binaries: installed, settings }: ServeJob,
   log: (message: string) => void,
 ): Promise<Attachment> {
   const binaries = await linkBinaries(installed, BINARIES);
@@ -37,20 +41,15 @@ export async function attach(
   const socket = socketIn(server.socketFolder);
   let isDown = false;
   const endWatch = watch({ isServing: () => isServing(dataOf(home), socket), restart, log });
-  const trimming = setInterval(trim, TRIM_INTERVAL_MS);
+  const trimming = setInterval(trimLog, TRIM_INTERVAL_MS);
   return { socketFolder: server.socketFolder, detach };
 
   async function enter(): Promise<{ server: Server; mark: Mark }> {
-    const durable = settings["fsync"] !== "off";
-    await ensureCluster(home, binaries, { durable, names, log });
-
-    const socketFolder = await prepareSocketFolder(home, names);
-    const server = { home, binaries, settings, names, socketFolder };
+    await ensureCluster(home, binaries, { durable: settings["fsync"] !== "off", log });
+    const socketFolder = await prepareSocketFolder(home);
+    const server = { home, binaries, settings, socketFolder };
     const others = await listMarks(ATTACHED);
-    await ensureRunning(server, {
-      start: others.every(sharesPids),
-      stop: others.length === 0,
-    });
+    await ensureRunning(server, { start: others.every(sharesPids), stop: others.length === 0 });
     return { server, mark: await putMark(ATTACHED) };
   }
 
@@ -61,27 +60,38 @@ export async function attach(
       await mark.remove();
       if ((await listMarks(ATTACHED)).length > 0) return;
       await stopServer(dataOf(home));
-      await dropSocketFolder(home, names);
+      await dropSocketFolder(home);
     });
   }
 
   async function restart(signal: AbortSignal): Promise<void> {
-    await withLock(
-      LOCK,
-      async () => {
-        if (await isServing(dataOf(home), socket)) return; // Another process was faster.
-        if (!isDown) log("PostgreSQL has stopped: starting it again");
-        isDown = true;
-        await ensureRunning(server, { start: true, stop: true }, signal);
-        isDown = false;
-      },
-      signal,
-    );
+    const work = async () => {
+      if (await isServing(dataOf(home), socket)) return; // Another process was faster.
+      if (!isDown) log("PostgreSQL has stopped: starting it again");
+      isDown = true;
+      await ensureRunning(server, { start: true, stop: true }, signal);
+      isDown = false;
+    };
+    await withLock(LOCK, work, signal);
   }
 
-  function trim(): void {
-    trimServerLog(home).catch((error: unknown) => {
-      log(`PostgreSQL's log cannot be truncated: ${String(error)}`);
-    });
+  function trimLog(): void {
+    const trimming = openLog(home).then((file) => file.close());
+    trimming.catch((error: unknown) =>
+      log(`PostgreSQL's log cannot be truncated: ${String(error)}`),
+    );
   }
+}
+
+/** Removes the content of the home, and ends a server that a killed process left running in it. */
+export async function emptyHome(home: string): Promise<void> {
+  for (const folder of [LOCK, ATTACHED]) await makeFolder(folder);
+  await withLock(LOCK, async () => {
+    if ((await listMarks(ATTACHED)).length > 0) throw new Error(`${home} is in use`);
+    await stopServer(dataOf(home));
+    await dropSocketFolder(home);
+    for (const name of await readdir(home)) {
+      await rm(join(home, name), { recursive: true, force: true });
+    }
+  });
 }

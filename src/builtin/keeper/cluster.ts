@@ -2,11 +2,10 @@ import { randomUUID } from "node:crypto";
 import { appendFile, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Binaries } from "../binaries.ts";
-import type { Names } from "../names.ts";
-import { dataOf } from "./folders.ts";
-import { runProgram } from "./program.ts";
-import { isAbsent, readRegular } from "./regular-file.ts";
-import { settingsFile } from "./settings.ts";
+import { DATABASE } from "../home.ts";
+import { dataOf, isAbsent, readRegular } from "./files.ts";
+import { runProgram } from "./processes.ts";
+import { SETTINGS_FILE } from "./settings.ts";
 
 const DRAFT = "draft.";
 
@@ -24,7 +23,6 @@ const SYNC = ["--sync-only", ...(process.platform === "linux" ? ["--sync-method=
 
 interface ClusterOptions {
   durable: boolean;
-  names: Names;
   log: (message: string) => void;
 }
 
@@ -49,7 +47,7 @@ export async function ensureCluster(
 async function makeCluster(
   home: string,
   binaries: Binaries,
-  { durable, names, log }: ClusterOptions,
+  { durable, log }: ClusterOptions,
 ): Promise<void> {
   const since = performance.now();
   log(`creating a database in ${home}`);
@@ -61,12 +59,10 @@ async function makeCluster(
   const initdb = join(binaries.folder, "bin", "initdb");
   const postgres = join(binaries.folder, "bin", "postgres");
   try {
-    await runProgram(initdb, ["-D", draft, `--username=${names.database}`, ...CLUSTER]);
-    await appendFile(
-      join(draft, "postgresql.conf"),
-      `include_if_exists = '${settingsFile(names)}'\n`,
-    );
-    const makeDatabase = `create database ${names.database}\n`;
+    await runProgram(initdb, ["-D", draft, `--username=${DATABASE}`, ...CLUSTER]);
+    const include = `include_if_exists = '${SETTINGS_FILE}'\n`;
+    await appendFile(join(draft, "postgresql.conf"), include);
+    const makeDatabase = `create database ${DATABASE}\n`;
     await runProgram(postgres, ["--single", "-D", draft, ...SINGLE_USER], makeDatabase);
     if (durable) await runProgram(initdb, ["-D", draft, ...SYNC]);
     await rename(draft, dataOf(home));
@@ -92,8 +88,8 @@ async function majorOf(data: string): Promise<string | null> {
 }
 
 // An initdb whose parent was killed may still write. The rest is removed later.
-async function discard(draft: string): Promise<void> {
-  await rm(draft, { recursive: true, force: true }).catch(() => undefined);
+function discard(draft: string): Promise<void> {
+  return rm(draft, { recursive: true, force: true }).catch(() => undefined);
 }
 
 async function syncFolder(folder: string): Promise<void> {
