@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { configurationNames } from "../dist/src/config.js";
 import { connect } from "../dist/src/postgres/database.js";
-import { homeFolder, removeEmbedded, startEmbedded } from "../dist/src/wiring/built-in-postgres.js";
+import { homeFolder, removeEmbedded, startEmbedded } from "../dist/src/builtin/index.js";
 import { ROOT } from "./ready.js";
 import { digestWith } from "./rings.js";
 
@@ -18,7 +18,7 @@ const SETTINGS = { fsync: "off", full_page_writes: "off", synchronous_commit: "o
 /** Clusters with the tests' template, each by what it was made from. To copy one takes a tenth of the time of a new one. */
 const CLUSTERS = join(ROOT, "node_modules/.cache/test-clusters");
 const MAKES_TEMPLATE = "test/support/database.ts";
-const MAKES_CLUSTER = ["src/builtin", "src/wiring/built-in-postgres.ts"];
+const MAKES_CLUSTER = ["src/builtin"];
 
 let endedBy = null;
 let runner = null;
