@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ROOT } from "./ready.js";
 import { isSecond, sourceOf } from "./rings.js";
@@ -8,7 +8,13 @@ import { isSecond, sourceOf } from "./rings.js";
 /** The line in which a test says why it needs a process of its own. */
 const ALONE = /^\/\/ Runs alone: ./m;
 /** How many files share a process. To start one and to load the service costs more than most tests. */
-const TOGETHER = { most: 10, "dist/test/end-to-end": 3 };
+const TOGETHER = 12;
+/** Files of this folder start programs, and take longest. */
+const END_TO_END = "dist/test/end-to-end/";
+const END_TO_END_TOGETHER = 4;
+/** These begin first, so that no core waits for one of them at the end. */
+const LONGEST =
+  /(schemathesis|browser\/pages|console-busy|frameworks|ledger|catalogues|restore|failover|long-outage)\.slow/;
 
 /**
  * Writes the programs that run these tests. In each, a file is a suite with its path as name: a failure names its file, and what a
@@ -16,10 +22,16 @@ const TOGETHER = { most: 10, "dist/test/end-to-end": 3 };
  */
 export async function bundle(files, { folder, timeoutMs }) {
   const alone = files.filter(isAlone);
+  const shared = files.filter((path) => !isAlone(path));
   const groups = [
-    ...alone.map((path) => [path]),
-    ...inRooms(files.filter((path) => !isAlone(path))),
-  ];
+    ...alone.filter((path) => LONGEST.test(path)),
+    ...alone.filter((path) => !LONGEST.test(path)),
+    ...inPieces(shared.filter(startsPrograms), END_TO_END_TOGETHER),
+    ...inPieces(
+      shared.filter((path) => !startsPrograms(path)),
+      TOGETHER,
+    ),
+  ].map((group) => [group].flat());
   return Promise.all(
     groups.map(async (group, index) => {
       const path = join(folder, `${String(index).padStart(3, "0")}.test.mjs`);
@@ -37,19 +49,15 @@ function isAlone(path) {
   );
 }
 
-/** Those that start programs come first, because they take longest. */
-function inRooms(files) {
-  const rooms = new Map([["dist/test/end-to-end", []]]);
-  for (const path of files) {
-    const room = dirname(path);
-    rooms.set(room, [...(rooms.get(room) ?? []), path]);
-  }
-  return [...rooms].flatMap(([room, all]) => evenly(all, TOGETHER[room] ?? TOGETHER.most));
+function startsPrograms(path) {
+  return path.startsWith(END_TO_END);
 }
 
-function evenly(all, most) {
+/** Neighbours stay together, because they load the same modules. */
+function inPieces(all, most) {
   const count = Math.ceil(all.length / most);
-  return Array.from({ length: count }, (_, i) => all.filter((_, at) => at % count === i));
+  const bound = (piece) => Math.round((piece * all.length) / count);
+  return Array.from({ length: count }, (_, i) => all.slice(bound(i), bound(i + 1)));
 }
 
 /** How long after its last test a process may live. What keeps it alive then was left open by a test. */

@@ -12,8 +12,11 @@ import { ROOT } from "./ready.js";
 import { digestWith } from "./rings.js";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
-/** Nothing that a test writes must survive. */
-const SETTINGS = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
+/** Nothing that a test writes must survive, and the files of a process all have their pools. */
+const SETTINGS = {
+  ...{ fsync: "off", full_page_writes: "off", synchronous_commit: "off" },
+  max_connections: "400",
+};
 
 /** Clusters with the tests' template, each by what it was made from. To copy one takes a tenth of the time of a new one. */
 const CLUSTERS = join(ROOT, "node_modules/.cache/test-clusters");

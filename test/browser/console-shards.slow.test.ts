@@ -5,9 +5,9 @@ import { after, describe, test } from "node:test";
 import { createOrganization } from "../../src/actions/organizations.ts";
 import { Shards } from "../../src/actions/shards.ts";
 import { systemClock } from "../../src/domain/clock.ts";
+import { BUILT_SITE } from "../../src/http/docs/site.ts";
 import { axeFindings } from "../support/axe.ts";
 import { aBrowserAt, DESKTOP, skip } from "../support/browser.ts";
-import { aBuiltSite } from "../support/built-site.ts";
 import { apartFromSignIn, signIn, visit } from "../support/console.ts";
 import { createDatabase } from "../support/database.ts";
 import { createEngine } from "../support/engine.ts";
@@ -21,7 +21,7 @@ async function aServedConsoleOfTwo() {
     { name: "00", deps },
     { name: "01", deps: null },
   ] as const;
-  const { app } = startOperatorApi({ after }, new Shards(all, deps), { pages: await aBuiltSite() });
+  const { app } = startOperatorApi({ after }, new Shards(all, deps), { pages: BUILT_SITE });
   return aBrowserAt(await app.listen({ host: "127.0.0.1", port: 0 }));
 }
 

@@ -9,7 +9,7 @@ import { createRedelivery } from "../../src/actions/redeliveries.ts";
 import { publicId } from "../../src/domain/ids.ts";
 import type { App } from "../../src/http/app.ts";
 import type { SiteManifest } from "../../src/http/docs/manifest.ts";
-import { aBuiltSite } from "../support/built-site.ts";
+import { BUILT_SITE } from "../../src/http/docs/site.ts";
 import { createDatabase } from "../support/database.ts";
 import { aSubscription, attemptAll, claimAll, publish, refused } from "../support/engine.ts";
 import { aNestedType } from "../support/nested-type.ts";
@@ -38,7 +38,7 @@ const DAY_MS = 86_400_000;
 export async function aWorld(t: TestContext): Promise<Listener[]> {
   const db = await createDatabase();
   const rules = { retryDelaysMs: [DAY_MS], autoDisableAfter: 20, leaseMs: 30_000 };
-  const pages = await aBuiltSite();
+  const pages = BUILT_SITE;
   const partners = startPartnerApi(t, db, {
     rules: { ...rules, maxSubscriptions: MANY },
     eventTypes: createEventTypes([await aNestedType()]),

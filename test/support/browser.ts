@@ -5,8 +5,8 @@ import { pino } from "pino";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
 import { Shards } from "../../src/actions/shards.ts";
 import { createEventTypes } from "../../src/domain/event-types.ts";
+import { BUILT_SITE } from "../../src/http/docs/site.ts";
 import { buildPartnerApp } from "../../src/http/partner/app.ts";
-import { aBuiltSite } from "./built-site.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
@@ -24,7 +24,7 @@ export const PHONE: View = { viewport: { width: 390, height: 844 }, hasTouch: tr
 
 /** The documentation, served for browsers. It is removed when the tests of the file have ended. */
 export async function aServedSite() {
-  const docs = await aBuiltSite();
+  const docs = BUILT_SITE;
   let base = "";
   const app = buildPartnerApp(Shards.only({ eventTypes: createEventTypes() } as Dependencies), {
     logger: pino({ level: "silent" }),

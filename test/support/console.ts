@@ -5,11 +5,11 @@ import { createApiKey } from "../../src/actions/api-keys.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { parseId, publicId, randomId } from "../../src/domain/ids.ts";
 import { aBrowserAt } from "./browser.ts";
-import { aBuiltSite } from "./built-site.ts";
 import { countRecorded, countRequest } from "../../src/actions/counted-activity.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
 import { allowanceAt } from "../../src/domain/rate-window.ts";
 import type { Post } from "../../src/egress/sender.ts";
+import { BUILT_SITE } from "../../src/http/docs/site.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import { recordProcess } from "../../src/postgres/processes.ts";
 import { writeActivity } from "../../src/wiring/activity-writer.ts";
@@ -43,7 +43,7 @@ export async function aServedConsole(changed: Partial<Parts["rules"]> = {}, give
     rules: { ...rules, ...changed },
     clock: systemClock,
   });
-  const { app, ask } = startOperatorApi({ after }, deps, { pages: await aBuiltSite() });
+  const { app, ask } = startOperatorApi({ after }, deps, { pages: BUILT_SITE });
   const base = await app.listen({ host: "127.0.0.1", port: 0 });
   return { deps, deliverDue, ask, site: await aBrowserAt(base) };
 }

@@ -9,12 +9,12 @@ import type { Post } from "../../src/egress/sender.ts";
 import { MINUTE_MS } from "../../src/domain/activity.ts";
 import { createEventTypes } from "../../src/domain/event-types.ts";
 import { publicId, randomId } from "../../src/domain/ids.ts";
+import { BUILT_SITE } from "../../src/http/docs/site.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
 import { recordProcess, recordProcessEnded } from "../../src/postgres/processes.ts";
 import { writeActivity } from "../../src/wiring/activity-writer.ts";
 import { aBrowserAt } from "./browser.ts";
-import { aBuiltSite } from "./built-site.ts";
 import { identity, REPORT } from "./counted-engine.ts";
 import { createDatabase, ownerOf } from "./database.ts";
 import { ANYWHERE, attemptAll, claimAll, createEngine } from "./engine.ts";
@@ -41,7 +41,7 @@ export async function aShownService(given?: Database) {
   await createPartitions(ownerOf(db), new Date());
   const { deps } = await createEngine(db, { clock, eventTypes: createEventTypes(TYPES) });
   const organizations = await createPartners(deps);
-  const { app, ask } = startOperatorApi({ after }, deps, { pages: await aBuiltSite() });
+  const { app, ask } = startOperatorApi({ after }, deps, { pages: BUILT_SITE });
   const counter = randomId();
   const pass = async (slice: number) => {
     await passSlice({ deps, clock, organizations }, slice);

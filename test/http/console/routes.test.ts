@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { SiteManifest } from "../../../src/http/docs/manifest.ts";
-import { aBuiltSite } from "../../support/built-site.ts";
+import { BUILT_SITE } from "../../../src/http/docs/site.ts";
 import { createDatabase } from "../../support/database.ts";
 import { createEngine } from "../../support/engine.ts";
 import { startOperatorApi } from "../../support/operator-api.ts";
@@ -11,7 +11,7 @@ import { startPartnerApi } from "../../support/partner-api.ts";
 
 const db = await createDatabase();
 const { deps } = await createEngine(db);
-const pages = await aBuiltSite();
+const pages = BUILT_SITE;
 const manifest = JSON.parse(await readFile(new URL("site.json", pages), "utf8")) as SiteManifest;
 const paths = Object.keys(manifest).filter((path) => path.startsWith("/console"));
 

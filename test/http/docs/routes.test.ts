@@ -4,9 +4,9 @@ import { after, test } from "node:test";
 import type { InjectOptions } from "fastify";
 import { type ErrorCode, PartnerError } from "../../../src/domain/errors.ts";
 import { DOCS_BASE_URL, type SiteManifest } from "../../../src/http/docs/manifest.ts";
+import { BUILT_SITE } from "../../../src/http/docs/site.ts";
 import { type Problem, PROBLEMS, toProblem } from "../../../src/http/problem.ts";
 import { PAGES } from "../../../site/pages.ts";
-import { aBuiltSite } from "../../support/built-site.ts";
 import { createDatabase } from "../../support/database.ts";
 import { startOperatorApi } from "../../support/operator-api.ts";
 import { BASE_URL, startPartnerApi } from "../../support/partner-api.ts";
@@ -14,7 +14,7 @@ import { aPlatformsTypes } from "../../support/platform-types.ts";
 import { problemCheck } from "../../support/problems.ts";
 
 const db = await createDatabase();
-const docs = await aBuiltSite();
+const docs = BUILT_SITE;
 
 const manifest = JSON.parse(await readFile(new URL("site.json", docs), "utf8")) as SiteManifest;
 
