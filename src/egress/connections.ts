@@ -54,6 +54,7 @@ export class Connections implements ConnectionKeeper, Room {
   readonly #idle = new Set<Connection>(); // In the order in which they became idle.
   readonly #idleByHost = new Map<string, Connection[]>();
   #onNoneOpen: (() => void) | undefined;
+  #lateMs = 0;
 
   /**
    * `max` bounds the open sockets. Above it, the connection that has been idle longest is closed. The first socket of an
@@ -67,9 +68,15 @@ export class Connections implements ConnectionKeeper, Room {
     this.#max = max;
     this.#source = source;
     this.#setUps = { responsive: new SetUps(waitMs), unknown: new SetUps(waitMs) };
-    this.#stopWatching = watchLongTurns(() => {
+    this.#stopWatching = watchLongTurns((lateMs) => {
+      this.#lateMs += lateMs;
       for (const connection of this.#open) connection.breakFlood();
     });
+  }
+
+  /** A clock that stops while our thread stands still, so that no receiver is blamed for our pause. */
+  get awakeMs(): number {
+    return performance.now() - this.#lateMs;
   }
 
   /** Returns the most recently used free connection that leads to one of the addresses. */

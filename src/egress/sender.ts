@@ -127,11 +127,11 @@ export function createSender(options: SenderOptions): Sender {
         ? await connections.waitForIdle(destination, addresses, { responsiveness, deadline })
         : undefined);
     if (kept !== undefined) {
-      const sentMs = performance.now();
+      const sentMs = connections.awakeMs;
       try {
         return await exchange(kept);
       } catch (error) {
-        if (kept.hasAnswered || performance.now() - sentMs > CROSSING_MS) throw error;
+        if (kept.hasAnswered || connections.awakeMs - sentMs > CROSSING_MS) throw error;
         // The receiver closed the idle connection as we sent. A new one fails at once if the time is over.
       }
     }

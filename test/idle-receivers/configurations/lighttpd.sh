@@ -1,0 +1,2 @@
+cat >/dev/null
+printf "Status: 200\r\nContent-Length: 2\r\n\r\nok"

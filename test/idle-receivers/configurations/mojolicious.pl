@@ -1,0 +1,3 @@
+use Mojolicious::Lite;
+post '/' => sub { shift->render(text => 'ok') };
+app->start;
