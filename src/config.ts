@@ -100,8 +100,8 @@ export interface Config extends Shard {
 
   /** Unknown variables with a name like ours. */
   readonly misspelt: Misspelt[];
-  /** Variables of libpq that say how to connect, and the parameters of a URL to write in place of them. */
-  readonly unread: [variable: string, parameter: string][];
+  /** A sentence for each variable of libpq that says how to connect and is not followed. */
+  readonly unread: string[];
   /** A sentence for each variable of a fleet that the service does not follow. */
   readonly unfollowed: string[];
   /** The variable of a platform that forwards requests to this machine. Null: there is none. */

@@ -2,6 +2,7 @@ import { isIP, isIPv4, isIPv6 } from "node:net";
 import { type Cidr, parseCidr, unmappedBlock } from "../egress/cidr.ts";
 import { parseDuration } from "../domain/duration.ts";
 import { SLUG, SLUG_RULE } from "../domain/organization.ts";
+import { isUrl } from "../postgres/driver/url.ts";
 import type { Format } from "./environment.ts";
 
 export function integer(min: number, max: number): Format<number> {
@@ -90,24 +91,10 @@ export function isLoopback(host: string): boolean {
   return /^(?:localhost|127\.[\d.]+|\[?::1\]?)$/.test(host);
 }
 
-/** The driver would quote a URL that it cannot parse, so it gets none. */
 export const postgresUrl: Format<string> = {
-  parse: (text) => (parsePostgresUrl(text) === null ? null : text),
-  mustBe: "a postgres:// or postgresql:// URL",
+  parse: (text) => (isUrl(text) ? text : null),
+  mustBe: "a postgres:// or postgresql:// URL, with / and ? in a password as %2F and %3F",
 };
-
-/**
- * Parses the URL of a database. Of several hosts, as in `postgres://a,b/name`, keeps the first. Returns null if it is no such
- * URL.
- */
-export function parsePostgresUrl(text: string): URL | null {
-  const match = /^(postgres(?:ql)?:\/\/(?:[^/?]*@)?)([^/?]*)/.exec(text);
-  if (match === null) return null;
-  const [whole, start = "", hosts = ""] = match;
-  const [first = ""] = hosts.split(",");
-  const single = start + first + text.slice(whole.length);
-  return URL.canParse(single) ? new URL(single) : null;
-}
 
 export const cidr: Format<Cidr> = {
   parse: (text) => {

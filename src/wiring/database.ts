@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
-import { parsePostgresUrl } from "../config/formats.ts";
 import { formatDuration } from "../domain/duration.ts";
 import { connect, type Database, hasNoSchema, isForbidden } from "../postgres/database.ts";
+import { readUrl } from "../postgres/driver/url.ts";
 import {
   findPendingMigrations,
   findRetention,
@@ -194,7 +194,7 @@ async function keepSchema(
   const statement = await grantPublisher(owner);
   if (statement !== null)
     log(`to enable partner_api_publish(), an administrator must run: ${statement}`);
-  const service = decodeURIComponent(parsePostgresUrl(url)?.username ?? "");
+  const service = readUrl(url).user;
   if (config.migrationDatabaseUrl && service) await confine(owner, service, log);
 }
 
@@ -244,7 +244,7 @@ export const EXCESS = {
 
 /** Describes the place of the database for messages. */
 export function describeDatabase({ databaseUrl, dataDir }: Config): string {
-  return databaseUrl
-    ? (parsePostgresUrl(databaseUrl)?.host ?? "")
-    : `built in, ${homeFolder(dataDir)}`;
+  if (!databaseUrl) return `built in, ${homeFolder(dataDir)}`;
+  const [{ host = "", port = "" } = {}] = readUrl(databaseUrl).addresses;
+  return [host, port].filter((part) => part !== "").join(":");
 }

@@ -28,8 +28,7 @@ function misspelt({ misspelt }: Config): Warning[] {
 
 function* databases(config: Config): Iterable<Warning> {
   const { isDatabaseUrlIgnored, shards, platformOrganization, unread } = config;
-  for (const [variable, parameter] of unread)
-    yield { message: `${variable} is not read: write ${parameter} into the database's URL` };
+  for (const message of unread) yield { message };
   if (isDatabaseUrlIgnored) yield { message: "DATABASE_URL is ignored, because SHARDS is set" };
   if (shards.length === 1 || platformOrganization === null) return;
   yield {

@@ -55,6 +55,20 @@ test("a start warns of libpq's variables that it does not read", () => {
   assert.deepEqual(warnings({ PGSSLMODE, DATABASE_URL: "postgres://a/p" }), [
     "PGSSLMODE is not read: write sslmode into the database's URL",
   ]);
+  const others = {
+    ...{ PGSERVICE: "production", PGREQUIREPEER: "postgres", PGSSLROOTCERT: "/ca.pem" },
+    ...{ PGTARGETSESSIONATTRS: "standby", PGGSSENCMODE: "prefer", PGREQUIRESSL: "1" },
+  };
+  assert.deepEqual(warnings({ ...others, DATABASE_URL: "postgres://a/p" }), [
+    "PGREQUIRESSL is not read: write sslmode into the database's URL",
+    "PGSSLROOTCERT is not read: write sslrootcert into the database's URL",
+    "PGREQUIREPEER is not supported: the driver cannot tell who owns the other end of a socket",
+    "PGTARGETSESSIONATTRS must be any, read-write or primary: the service writes",
+    "PGSERVICE is not supported: write the URL in full",
+  ]);
+  const PGSSLROOTCERT = "/ca.pem"; // For the programs of EXPORT_COMMAND.
+  const DATABASE_URL = "postgres://a/p?sslmode=verify-full";
+  assert.deepEqual(warnings({ PGSSLROOTCERT, DATABASE_URL }), []);
 });
 
 test("a start distinguishes a test rig from an EGRESS_ALLOW of everything", () => {

@@ -102,51 +102,83 @@ export const LIBPQ: Readonly<Record<string, Check>> = {
 
 /** libpq's variables that say how to protect a connection, with their parameters. */
 export const PROTECTION: Readonly<Record<string, string>> = {
-  ...{
-    PGSSLMODE: "sslmode",
-    PGSSLNEGOTIATION: "sslnegotiation",
-    PGCHANNELBINDING: "channel_binding",
-  },
-  ...{
-    PGSSLCERT: "sslcert",
-    PGSSLKEY: "sslkey",
-    PGSSLCRL: "sslcrl",
-    PGREQUIREAUTH: "require_auth",
-  },
+  PGSSLMODE: "sslmode",
+  PGSSLNEGOTIATION: "sslnegotiation",
+  PGCHANNELBINDING: "channel_binding",
+  PGSSLCERT: "sslcert",
+  PGSSLKEY: "sslkey",
+  PGSSLCERTMODE: "sslcertmode",
+  PGSSLCRL: "sslcrl",
+  PGREQUIREAUTH: "require_auth",
   PGSSLMINPROTOCOLVERSION: "ssl_min_protocol_version",
+  PGSSLMAXPROTOCOLVERSION: "ssl_max_protocol_version",
   PGGSSENCMODE: "gssencmode",
 };
 
 /** Variables with which a fleet may protect or direct the connections of libpq's programs. The driver does not read them. */
-const UNREAD = {
+const UNREAD: Readonly<Record<string, string>> = {
   ...PROTECTION,
-  ...{ PGHOSTADDR: "hostaddr", PGOPTIONS: "options" },
+  PGREQUIRESSL: "sslmode",
+  PGSSLROOTCERT: "sslrootcert",
+  PGSSLCRLDIR: "sslcrldir",
+  PGREQUIREPEER: "requirepeer",
+  PGHOSTADDR: "hostaddr",
+  PGOPTIONS: "options",
+  PGCONNECT_TIMEOUT: "connect_timeout",
   PGTARGETSESSIONATTRS: "target_session_attrs",
+  PGSERVICE: "service",
+  PGSSLSNI: "sslsni",
+  PGMINPROTOCOLVERSION: "min_protocol_version",
 };
+/** Parameters whose permitted values all mean what the service does without them. */
+const WITHOUT_EFFECT = ["gssencmode", "target_session_attrs", "sslsni", "min_protocol_version"];
+/** A URL with the second parameter says enough without the first. */
+const IMPLIED: Readonly<Record<string, string>> = { sslrootcert: "sslmode" };
 
-/** Returns the parameters that the environment has for libpq and that a URL lacks, by the names of their variables. */
+/** Returns a sentence for each variable that the environment has for libpq and that a URL lacks. No sentence quotes a value. */
 export function findUnread(
   variables: Readonly<Record<string, string | undefined>>,
   url: string,
-): [variable: string, parameter: string][] {
-  return Object.entries(UNREAD).filter(
-    ([variable, parameter]) => variables[variable] && !new RegExp(`[?&]${parameter}=`).test(url),
-  );
+): string[] {
+  const says = (parameter = "") => new RegExp(`[?&]${parameter}=`).test(url);
+  return Object.entries(UNREAD).flatMap(([variable, parameter]) => {
+    const value = variables[variable] ?? "";
+    const implied = IMPLIED[parameter];
+    if (value === "" || says(parameter) || (implied !== undefined && says(implied))) return [];
+    const fault = LIBPQ[parameter]?.(value) ?? null;
+    if (fault !== null && variable !== "PGREQUIRESSL") return [`${variable} ${fault}`];
+    if (WITHOUT_EFFECT.includes(parameter)) return [];
+    return [`${variable} is not read: write ${parameter} into the database's URL`];
+  });
 }
 
 const POOL_MODES = ["session", "transaction"] as const;
 export type PoolMode = (typeof POOL_MODES)[number];
 
-/** Parameters of ours, and of other libraries for which PostgreSQL has another word. */
+const OWN_POOL = never("the service has a pool of its own");
+const NO_NAMES = never("set pool_mode=transaction in place of it");
+const SCHEMA = never("set search_path in place of it");
+
+/** Parameters of ours, and of other libraries and providers, which PostgreSQL would refuse. */
 const OTHERS: Readonly<Record<string, Check>> = {
   pool_mode: oneOf(...POOL_MODES),
   ssl: (value) =>
     /^(?:true|false|0|1)$/.test(value) ? null : "must be true or false: use sslmode in place of it",
   uselibpqcompat: only(["true"], "sslmode has libpq's meaning here"),
-  pgbouncer: never("set pool_mode=transaction in place of it"),
-  schema: never("set search_path in place of it"),
-  connection_limit: never("the service has a pool of its own"),
-  pool_timeout: never("the service has a pool of its own"),
+  sslaccept: never("set sslmode in place of it"),
+  pgbouncer: NO_NAMES,
+  prepared_statements: NO_NAMES,
+  statement_cache_size: NO_NAMES,
+  prepared_statement_cache_size: NO_NAMES,
+  prepareThreshold: NO_NAMES,
+  schema: SCHEMA,
+  currentSchema: SCHEMA,
+  connection_limit: OWN_POOL,
+  pool: OWN_POOL,
+  pool_size: OWN_POOL,
+  pool_timeout: OWN_POOL,
+  // Vercel's label of a database of Supabase, and what Doctrine needs to know.
+  ...{ supa: any, serverVersion: any, charset: utf8 },
 };
 
 const CHECKS = new Map(Object.entries({ ...LIBPQ, ...OTHERS }));

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import type { ConnectionOptions } from "node:tls";
-import { parse } from "pg-connection-string";
 import { findFaults, isClients, type PoolMode } from "./parameters.ts";
 
 export type { PoolMode } from "./parameters.ts";
@@ -52,20 +51,20 @@ type Parameters = Readonly<Record<string, string>>;
 
 /** Reads a URL as libpq does, several hosts and `sslmode` included. Throws an error that names every fault. */
 export function readUrl(url: string): Target {
-  const { authority, parameters, others } = split(url);
+  const { authority, parameters } = split(url);
   const faults = findUrlFaults(url);
   if (faults.length > 0) throw new Error(`the database's URL: ${faults.join("; ")}`);
-  const known = parseAuthority(authority);
-  const { host = known.host ?? "", port = known.port ?? "", hostaddr = "" } = parameters;
-  const hosts = [...listHosts(host, port, hostaddr), ...others.map(readHost)];
+  const places = authority.hosts.map(readHost);
+  const { host = column(places, "host"), port = column(places, "port") } = parameters;
+  const hosts = listHosts(host, port, parameters["hostaddr"] ?? "");
   const ways = listWays(parameters);
   const { settings, proxyOptions } = readOptions(parameters["options"] ?? "");
   const keepAliveS = Number(parameters["keepalives_idle"] ?? 0);
   return {
     addresses: hosts.flatMap((place) => waysTo(place, ways)),
-    user: parameters["user"] ?? known.user ?? "",
-    password: parameters["password"] ?? known.password ?? "",
-    database: parameters["dbname"] ?? known.database ?? "",
+    user: parameters["user"] ?? authority.user,
+    password: parameters["password"] ?? authority.password,
+    database: parameters["dbname"] ?? authority.database,
     applicationName:
       parameters["application_name"] ?? parameters["fallback_application_name"] ?? null,
     settings: { ...settings, ...settingsOf(parameters) },
@@ -125,26 +124,48 @@ export function findUrlFaults(url: string): string[] {
   return [...findFaults(parameters), ...unread, ...broken];
 }
 
-/** Splits a URL into what a URL has with one host, its parameters, and the other hosts. */
-function split(url: string): { authority: string; parameters: Parameters; others: string[] } {
-  const [, before = "", hosts = "", path = "", query = ""] =
-    /^(\w+:\/\/(?:[^/?]*@)?)([^/?]*)([^?]*)\??(.*)$/s.exec(url) ?? [];
-  const [first = "", ...others] = hosts.split(",");
+/** What stands in a URL before its parameters, decoded, except that hosts have their ports. */
+interface Authority {
+  user: string;
+  password: string;
+  hosts: string[];
+  database: string;
+}
+
+const URL_FORM =
+  /^postgres(?:ql)?:\/\/(?:([^:/?]*)(?::([^/?]*))?@)?([^@/?]*)(?:\/([^?]*))?(?:\?(.*))?$/s;
+const HOST_FORM = /^(?:\[([\da-f:.%]+)\]|([^:[\]]*))(?::(\d*))?$/i;
+
+/** Whether a text has the form of a database's URL. */
+export function isUrl(text: string): boolean {
+  try {
+    split(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function split(url: string): { authority: Authority; parameters: Parameters } {
+  const [whole, user = "", password = "", hosts = "", database = "", query = ""] =
+    URL_FORM.exec(url) ?? [];
+  const list = hosts.split(",");
+  if (whole === undefined || !list.every((host) => HOST_FORM.test(host)))
+    throw new Error("the database's URL: it has not the form of a URL");
   // libpq reads + as itself, and an empty value as the default.
   const pairs = [...new URLSearchParams(query.replaceAll("+", "%2B"))];
   return {
-    authority: before + first + path,
+    authority: {
+      ...{ user: decode(user), password: decode(password) },
+      ...{ hosts: list.map(decode), database: decode(database) },
+    },
     parameters: Object.fromEntries(pairs.filter(([, value]) => value !== "")),
-    others,
   };
 }
 
-function parseAuthority(authority: string) {
-  try {
-    return parse(authority);
-  } catch (error) {
-    throw new Error(`the database's URL: ${(error as Error).message}`, { cause: error });
-  }
+/** A percent sign that encodes nothing stands for itself. */
+function decode(text: string): string {
+  return text.replace(/(?:%[\da-f]{2})+/gi, decodeURIComponent);
 }
 
 /** Returns the settings that a URL has for the server. */
@@ -194,8 +215,12 @@ function listHosts(hosts: string, ports: string, addresses: string): Place[] {
 }
 
 function readHost(text: string): Place {
-  const [, v6, name = "", port = ""] = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(text) ?? [];
-  return place(v6 ?? decodeURIComponent(name), port);
+  const [, v6, name = "", port = ""] = HOST_FORM.exec(text) ?? [];
+  return place(v6 ?? name, port);
+}
+
+function column(places: Place[], name: "host" | "port"): string {
+  return places.map((place) => place[name] ?? "").join();
 }
 
 function place(host: string, port: string): Place {

