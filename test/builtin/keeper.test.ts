@@ -102,6 +102,16 @@ test("a keeper that reports nothing for minutes is ended, at a start and at a st
   await assert.rejects(stopped, /reported nothing for 1 min/);
 });
 
+test("a keeper that closes its output and goes on is ended after minutes", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const child = aKeeper(`require("fs").closeSync(1);${ALIVE}`);
+  const ended = once(child.stdout, "end");
+  const mute = attend(child, log);
+  await ended;
+  t.mock.timers.tick(12 * 60_000);
+  await assert.rejects(mute, /ended with SIGKILL/);
+});
+
 test("a process that holds the pipe of an ended keeper delays nobody", async () => {
   const holder = `require("child_process").spawn("sleep", ["10"], { stdio: ["ignore", 1, "ignore"] })`;
   const child = aKeeper(

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Due } from "../../src/delivery/due.ts";
+import { served } from "../../src/delivery/served.ts";
 import { dueOf } from "../support/due.ts";
 
 function aDue(found: string[] = []) {
@@ -20,6 +21,28 @@ test("a subscription that a claim did not reach keeps its place", () => {
   due.ask(["a", "b"]);
   due.keepOrDrop("a", true);
   assert.deepEqual(subscriptionsOf(due), ["b", "c", "a"]);
+});
+
+test("a claim that its limit cuts short has not reached the subscriptions after its last delivery", () => {
+  const shares = dueOf("a", "b", "c", "d").map(({ subscriptionId }) => ({
+    subscriptionId,
+    share: 2,
+  }));
+  const reached = (limit: number, taken: string[]) =>
+    served(
+      { shares, limit },
+      dueOf(...taken).map(({ subscriptionId }) => subscriptionId),
+    );
+  const [a, b, c, d] = shares.map(({ subscriptionId: id }) => id);
+  assert.deepEqual(reached(3, ["a", "a", "c"]), [
+    { id: a, mayHaveMore: true },
+    { id: b, mayHaveMore: false },
+    { id: c, mayHaveMore: true },
+  ]);
+  assert.deepEqual(
+    reached(9, ["a", "a", "c"]).map(({ id }) => id),
+    [a, b, c, d],
+  );
 });
 
 test("a subscription without more due deliveries is forgotten", () => {

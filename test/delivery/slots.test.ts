@@ -181,6 +181,19 @@ function aSharedHost() {
   };
 }
 
+test("at a host that does not answer and has its share, the end of an attempt lets another subscription begin", () => {
+  const slots = new Slots(1_000, 256);
+  const place = of("a", "dead.test");
+  slots.hasRoomFor(place);
+  slots.note(place, "unanswered", 0, 10_000);
+  const isAwaited = () => slots.isAwaited(place, { knows: () => false });
+  for (const id of "bcdefghij") hold(slots, 1, id);
+  hold(slots, 124, "a", "dead.test");
+  assert.equal(isAwaited(), false, "there is room for others");
+  hold(slots, 1, "a", "dead.test");
+  assert.equal(isAwaited(), true, "an eighth of all slots");
+});
+
 test("one path that answers does not lift the limit of a host whose other paths hang", () => {
   const host = aSharedHost();
   host.note("unanswered", 0, 10_000);
