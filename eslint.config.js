@@ -156,7 +156,7 @@ export default defineConfig(
   },
   {
     // Under trusted types the browser refuses markup from text. This tells it earlier.
-    files: ["site/console/**"],
+    files: ["site/console/**", "site/desk/**"],
     rules: {
       "no-restricted-syntax": [
         "error",

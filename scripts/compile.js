@@ -6,8 +6,8 @@ import { runNode } from "./run.js";
 
 /** The bench writes this file. */
 const RESULTS = "bench/results.json";
-/** esbuild bundles the console by itself. */
-const CONSOLE = "site/console/";
+/** esbuild bundles these pages by itself. */
+const PAGES = ["site/console/", "site/desk/"];
 /** What `bin/partner-api.js` runs in a checkout. */
 const PROGRAM = "dist/program/cli.js";
 /** Found at run time, or loaded only if they are asked for. */
@@ -183,7 +183,7 @@ function contentsOf(root, name) {
 }
 
 function isCompiled(path) {
-  return path.endsWith(".ts") && !path.endsWith(".d.ts") && !path.startsWith(CONSOLE);
+  return path.endsWith(".ts") && !path.endsWith(".d.ts") && !PAGES.some((page) => path.startsWith(page));
 }
 
 function outputsOf(root, name) {

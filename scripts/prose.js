@@ -39,7 +39,7 @@ function entriesOfPage(file) {
 function entriesOfSource(file) {
   const source = ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest, true);
   const entries = [];
-  visit(source, { kind: file.startsWith("site/console/") ? "console" : "text" });
+  visit(source, { kind: /^site\/(console|desk)\//.test(file) ? "console" : "text" });
   return entries;
 
   function visit(node, use) {

@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import type { SiteManifest } from "../src/http/docs/manifest.ts";
 import { bundleScript } from "./bundle.ts";
 import { consoleFiles } from "./console.ts";
+import { deskFiles } from "./desk.ts";
 import { downloads } from "./downloads.ts";
 import { layout } from "./layout.ts";
 import { digestOf, ICON, type Output, TYPES } from "./output.ts";
@@ -11,9 +12,9 @@ import { renderPage } from "./page.ts";
 import { searchIndex } from "./search-index.ts";
 import { readSource } from "./source.ts";
 
-/** Writes the documentation, the console and the manifest of their files into `folder`. */
+/** Writes the documentation, the console, the desk and the manifest of their files into `folder`. */
 export async function buildSite(folder: URL): Promise<void> {
-  const outputs = [...(await render()), ...(await consoleFiles())];
+  const outputs = (await Promise.all([render(), consoleFiles(), deskFiles()])).flat();
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   for (const { file, content } of outputs) await writeFile(new URL(file, folder), content);

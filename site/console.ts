@@ -15,9 +15,9 @@ export async function consoleFiles(): Promise<Output[]> {
     bundle(`${FOLDER}/theme/theme.css`),
   ]);
   const assets = {
-    script: asset("console.js", TYPES.js, script),
-    style: asset("console.css", TYPES.css, style),
-    icon: asset("icon.svg", TYPES.svg, ICON),
+    script: pageAsset("console", "console.js", TYPES.js, script),
+    style: pageAsset("console", "console.css", TYPES.css, style),
+    icon: pageAsset("console", "icon.svg", TYPES.svg, ICON),
   };
   const content = consolePage(assets);
   return [
@@ -26,7 +26,8 @@ export async function consoleFiles(): Promise<Output[]> {
   ];
 }
 
-async function bundle(entry: string): Promise<string> {
+/** One file from an entry and everything that it imports. `define` gives values to names. */
+export async function bundle(entry: string, define: Record<string, string> = {}): Promise<string> {
   const { outputFiles } = await build({
     absWorkingDir: fileURLToPath(ROOT),
     entryPoints: [entry],
@@ -38,13 +39,15 @@ async function bundle(entry: string): Promise<string> {
     jsxImportSource: "preact",
     legalComments: "none",
     write: false,
+    define,
   });
   return outputFiles.map(({ text }) => text).join("");
 }
 
-function asset(name: string, type: string, content: string): Output {
+/** A file of a page. A digest of its content is in its name. */
+export function pageAsset(page: string, name: string, type: string, content: string): Output {
   const file = name.replace(".", `.${digestOf(content)}.`);
-  return { path: `/console/assets/${file}`, file: `console.${file}`, type, content };
+  return { path: `/${page}/assets/${file}`, file: `${page}.${file}`, type, content };
 }
 
 /** The page before sign-in. Its script loads everything else from the operator API. */
@@ -55,6 +58,7 @@ function consolePage({ script, style, icon }: Record<"script" | "style" | "icon"
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<meta name="application-name" content="Partner API console">
 <title>Partner API console</title>
 <link rel="icon" href="${icon.path}" type="image/svg+xml">
 <link rel="stylesheet" href="${style.path}">

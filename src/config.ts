@@ -1,6 +1,7 @@
 import { readShards, type Shard } from "./config/databases.ts";
 import { Environment } from "./config/environment.ts";
 import {
+  accent,
   allowedHost,
   baseUrl,
   cidr,
@@ -16,6 +17,7 @@ import {
   path,
   shownAddress,
   slug,
+  title,
 } from "./config/formats.ts";
 import { readEgressSource } from "./config/egress-source.ts";
 import { findUnfollowed, platformOf } from "./config/fleet.ts";
@@ -26,6 +28,7 @@ import type { EgressSource } from "./egress/egress-source.ts";
 import type { AddressPolicy } from "./egress/public-address.ts";
 import { RETRY_DELAYS_MS } from "./domain/retry-schedule.ts";
 import type { KeyRing } from "./domain/sealed-secret.ts";
+import type { DeskSettings } from "./http/docs/desk.ts";
 import { findUnread } from "./postgres/driver/parameters.ts";
 import { SUBSCRIPTIONS_MAX } from "./domain/subscription.ts";
 import type { OperatorToken } from "./http/operator/operator-tokens.ts";
@@ -77,6 +80,8 @@ export interface Config extends Shard {
   readonly egressShown: string[];
   /** An e-mail address or a URL that the partners' documentation shows. */
   readonly contact: string | null;
+  /** Null: partners have no page. */
+  readonly desk: DeskSettings | null;
   readonly egressCaFile: string | null;
   /** Each is `ip:port`. Null: the system's. */
   readonly dnsServers: string[] | null;
@@ -198,6 +203,7 @@ function read(env: Environment): Settings {
     egressSource: readEgressSource(env),
     egressShown: env.list("EGRESS_SHOWN", shownAddress, 100) ?? [],
     contact: env.value("CONTACT", contact, null),
+    desk: readDesk(env),
     egressCaFile: env.value("EGRESS_CA_FILE", path, null),
     dnsServers: env.list("DNS_SERVERS", nameServer, 16),
 
@@ -212,6 +218,16 @@ function read(env: Environment): Settings {
     drainMs: env.value("DRAIN", duration("0s", "1h"), 0),
     shutdownGraceMs: env.value("SHUTDOWN_GRACE", duration("0s", "1h"), 15_000),
   };
+}
+
+function readDesk(env: Environment): DeskSettings | null {
+  const isOn = env.value("DESK", oneOf(["true", "false"]), "true") === "true";
+  const settings = {
+    title: env.value("DESK_TITLE", title, "Partner API"),
+    logo: env.value("DESK_LOGO", path, null),
+    accent: env.value("DESK_ACCENT", accent, null),
+  };
+  return isOn ? settings : null;
 }
 
 function checkTogether(config: Settings, env: Environment): void {

@@ -10,6 +10,7 @@ import { Pace } from "./delivery/pace.ts";
 import { Slots } from "./delivery/slots.ts";
 import { createEventTypes } from "./domain/event-types.ts";
 import { type ProcessId, randomId } from "./domain/ids.ts";
+import { openDesk } from "./http/docs/desk.ts";
 import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
 import { adminTokenPath, openAdminTokens } from "./wiring/admin-tokens.ts";
@@ -76,6 +77,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   if (config.role !== "api") await requireEgressSource(config);
   const eventTypes =
     config.role === "dispatcher" ? createEventTypes() : await openEventTypes(config);
+  const desk = config.desk && { ...config, ...(await openDesk(config.desk)) };
   const connections = planConnections(config, log);
   const tokens = await openAdminTokens(config);
   const processId: ProcessId = randomId();
@@ -162,6 +164,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
       : buildPartnerApp(shards, {
           ...options,
           about: config,
+          desk,
           maxConnections: connections.partners,
         });
   for (const app of [operatorApp, partnerApp]) if (app) measure(app, metrics);

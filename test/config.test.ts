@@ -27,6 +27,7 @@ test("the names of all variables can be listed", () => {
   assert.deepEqual(configurationNames().sort(), [...new Set(GOOD.map(([name]) => name))].sort());
 });
 
+const DESK = { title: "Partner API", logo: null, accent: null };
 const DATABASE_URL = "postgres://u:p%40ss@db.example:5433/partner?sslmode=require";
 
 const GOOD: [name: string, value: string, expected: Partial<Config>, others?: NodeJS.ProcessEnv][] =
@@ -110,6 +111,10 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
       { egressShown: ["203.0.113.7", "203.0.113.8/29"] },
     ],
     ["CONTACT", "partners@example.com", { contact: "partners@example.com" }],
+    ["DESK", "false", { desk: null }],
+    ["DESK_TITLE", "Acme", { desk: { ...DESK, title: "Acme" } }],
+    ["DESK_LOGO", "/etc/acme.svg", { desk: { ...DESK, logo: "/etc/acme.svg" } }],
+    ["DESK_ACCENT", "#8A1F5C", { desk: { ...DESK, accent: "#8a1f5c" } }],
     ["RETRY_DELAYS", "0s,250ms, 1s", { retryDelaysMs: [0, 250, 1_000] }],
     ["RETRY_DELAYS", Array(20).fill("1s").join(), { retryDelaysMs: Array<number>(20).fill(1_000) }],
     ["ATTEMPT_TIMEOUT", "300ms", { attemptTimeoutMs: 300 }],
@@ -210,6 +215,9 @@ const BAD: [name: string, values: string[], mustBe: RegExp][] = [
   ["SUBSCRIPTION_CONCURRENCY", ["513"], /must not be more than DISPATCH_CONCURRENCY/],
   ["MAX_SUBSCRIPTIONS", ["0", "10001"], /an integer from 1 to 10000/],
   ["EGRESS_ALLOW", ["10.0.0.0", "127.0.0.0/8,nonsense"], /entry \d must be a block of addresses/],
+  ["DESK", ["no"], /must be one of true, false/],
+  ["DESK_TITLE", ["x".repeat(61)], /must be a name of at most 60 characters/],
+  ["DESK_ACCENT", ["red", "#ffee00", "#8a1f5"], /must be a colour #rrggbb that is dark enough/],
   ["EGRESS_DENY", ["10.0.0.0/33"], /entry 1 must be a block of addresses/],
   ["EVENT_TYPES_ANNOTATIONS", ["a b", "a,,b", "a/b"], /names of keywords/],
   ["DNS_SERVERS", ["::1", "9.9.9.9:0", "9.9.9.9:65536", "dns.example:53", "[9.9.9.9]:53"], /an IP/],

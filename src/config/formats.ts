@@ -3,6 +3,7 @@ import { type Cidr, parseCidr, unmappedBlock } from "../egress/cidr.ts";
 import { parseDuration } from "../domain/duration.ts";
 import { SLUG, SLUG_RULE } from "../domain/organization.ts";
 import { isUrl } from "../postgres/driver/url.ts";
+import { isReadable } from "../lib/colour.ts";
 import type { Format } from "./environment.ts";
 
 export function integer(min: number, max: number): Format<number> {
@@ -45,6 +46,20 @@ const COMMAND_MAX = 1_000;
 export const command: Format<string[]> = {
   parse: (text) => (text.length <= COMMAND_MAX && !/["'`]/.test(text) ? text.split(/\s+/) : null),
   mustBe: `a program and its arguments, with spaces between them, without quotes, of at most ${COMMAND_MAX} characters`,
+};
+
+/** A name that partners read. */
+export const title: Format<string> = {
+  parse: (text) => (text.length <= 60 && !/\p{C}/u.test(text) ? text : null),
+  mustBe: "a name of at most 60 characters",
+  quotable: true,
+};
+
+/** The colour of buttons and links. */
+export const accent: Format<string> = {
+  parse: (text) => (/^#[0-9a-f]{6}$/i.test(text) && isReadable(text) ? text.toLowerCase() : null),
+  mustBe: "a colour #rrggbb that is dark enough for white text on it",
+  quotable: true,
 };
 
 /** An address or a name to listen on. */

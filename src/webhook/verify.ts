@@ -230,7 +230,11 @@ function isHeadersLike(headers: Delivery["headers"]): headers is HeadersLike {
   return typeof headers["get" as keyof typeof headers] === "function";
 }
 
-async function isSignedWithAny(secrets: readonly string[], message: Uint8Array, hex: string) {
+async function isSignedWithAny(
+  secrets: readonly string[],
+  message: Uint8Array<ArrayBuffer>,
+  hex: string,
+) {
   if (!/^[0-9a-f]{64}$/.test(hex)) return false;
   const signature = Uint8Array.from({ length: 32 }, (_, i) =>
     parseInt(hex.slice(2 * i, 2 * i + 2), 16),
@@ -242,7 +246,11 @@ async function isSignedWithAny(secrets: readonly string[], message: Uint8Array, 
 }
 
 /** Web Crypto compares in constant time, as its specification requires. */
-async function isSignedWith(secret: string, message: Uint8Array, signature: Uint8Array) {
+async function isSignedWith(
+  secret: string,
+  message: Uint8Array<ArrayBuffer>,
+  signature: Uint8Array<ArrayBuffer>,
+) {
   const { subtle } = globalThis.crypto;
   const bytes = new TextEncoder().encode(secret);
   const algorithm = { name: "HMAC", hash: "SHA-256" };
@@ -250,7 +258,7 @@ async function isSignedWith(secret: string, message: Uint8Array, signature: Uint
   return subtle.verify("HMAC", key, signature, message);
 }
 
-function join(head: Uint8Array, tail: Uint8Array): Uint8Array {
+function join(head: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(head.length + tail.length);
   whole.set(head);
   whole.set(tail, head.length);

@@ -32,6 +32,7 @@ export const defaults: Config = {
   egressSource: { ipv4: null, ipv6: null },
   egressShown: [],
   contact: null,
+  desk: { title: "Partner API", logo: null, accent: null },
   egressCaFile: null,
   dnsServers: null,
   eventTypes: null,

@@ -1,7 +1,6 @@
 import dgram from "node:dgram";
 import { once } from "node:events";
 import net from "node:net";
-import type { TestContext } from "node:test";
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, TRUNCATED_RESPONSE } from "dns-packet";
 import { Arrivals } from "./arrivals.ts";
 
@@ -23,7 +22,7 @@ const UDP_BYTES_MAX = 512;
 
 /** A name server with the test's records, over UDP and TCP on loopback. Every other name does not exist. */
 export async function startDnsServer(
-  t: TestContext | undefined,
+  t: { after(work: () => void): void } | undefined,
   records: Record<string, Records | Failure> = {},
 ) {
   const zone = new Map<string, (Records | Failure)[]>();

@@ -11,7 +11,7 @@ import { aTemporaryFolder } from "./temporary-folder.ts";
 
 /** The environment of processes that share one fresh database and may send to receivers on loopback. */
 export async function aRig(
-  t: TestContext,
+  t: Parameters<typeof aTemporaryFolder>[0],
   further: Record<string, string> = {},
 ): Promise<Record<string, string>> {
   const folder = await aTemporaryFolder(t);

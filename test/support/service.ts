@@ -1,5 +1,4 @@
 import { EventEmitter } from "node:events";
-import type { TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../src/config.ts";
 import { doctor } from "../../src/doctor.ts";
@@ -20,7 +19,7 @@ export interface RunningService extends Served {
  * that need neither a kill nor what `cli.ts` does: the checks before a start, signals, statuses, and lines on standard error.
  */
 export async function startService(
-  t: Pick<TestContext, "after">,
+  t: { after(work: () => Promise<void>): void },
   env: Record<string, string>,
 ): Promise<RunningService> {
   const log: Program["log"] = [];

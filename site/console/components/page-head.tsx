@@ -2,6 +2,9 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "./icon.tsx";
 
+const APPLICATION =
+  document.querySelector<HTMLMetaElement>("meta[name=application-name]")?.content ?? "";
+
 /**
  * The head of a page. A new page's heading gets the focus, so that a screen reader reads it. This happens before the page is painted,
  * or it would take the focus from a field that the operator has begun to fill in.
@@ -22,7 +25,7 @@ export function PageHead({
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
-    document.title = `${title} · Partner API console`;
+    document.title = `${title} · ${APPLICATION}`;
     heading.current?.focus({ preventScroll: true });
     window.scrollTo(0, 0);
   }, [title]);

@@ -26,16 +26,19 @@ export function Loading({ lines = 4 }: { lines?: number }) {
 export function Empty({
   icon = "search",
   title,
+  isFirst = false,
   children,
 }: {
   icon?: IconName;
   title: string;
+  /** True if no panel with a title stands around it. */
+  isFirst?: boolean;
   children?: ComponentChildren;
 }) {
   return (
     <div class="empty">
       <Icon name={icon} size={32} />
-      <h3>{title}</h3>
+      {isFirst ? <h2>{title}</h2> : <h3>{title}</h3>}
       {children}
     </div>
   );

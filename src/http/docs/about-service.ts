@@ -7,14 +7,17 @@ export interface AboutService {
   contact: string | null;
   /** Addresses and blocks that deliveries come from. Empty: partners have to ask. */
   egressShown: readonly string[];
+  /** Null: there is no desk. */
+  desk: object | null;
 }
 
-export const NO_ABOUT: AboutService = { contact: null, egressShown: [] };
+export const NO_ABOUT: AboutService = { contact: null, egressShown: [], desk: null };
 
 /** The placeholders in the built pages. */
 export const ABOUT = {
   contact: "<!-- contact -->",
   egress: "<!-- egress -->",
+  desk: "<!-- desk -->",
 };
 
 /** How a kind of page writes a paragraph, a link and code. */
@@ -40,13 +43,21 @@ const MARKDOWN: Writing = {
 export function fillAbout(
   path: string,
   written: string,
-  { contact, egressShown }: AboutService,
+  { contact, egressShown, desk }: AboutService,
 ): string {
   const isText = /\.(md|txt)$/.test(path);
   const { paragraph, link, code } = isText ? MARKDOWN : HTML;
   const filled = written
     .replace(ABOUT.contact, () =>
       contact === null ? "" : paragraph(`Contact: ${link(hrefOf(contact), contact)}`),
+    )
+    .replace(ABOUT.desk, () =>
+      desk === null
+        ? ""
+        : paragraph(
+            `${link("/desk", "The desk")} does the same in your browser, with your API key: subscriptions, test events, ` +
+              "failures with their repair, and a check of signatures.",
+          ),
     )
     .replace(ABOUT.egress, () =>
       paragraph(

@@ -2,6 +2,7 @@ import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { type AppOptions, buildApp } from "../build-app.ts";
 import { type AboutService, contactOf, NO_ABOUT } from "../docs/about-service.ts";
+import { type Desk, type DeskRules, deskRoutes } from "../docs/desk.ts";
 import { docsRoutes } from "../docs/routes.ts";
 import { BUILT_SITE } from "../docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../health.ts";
@@ -22,17 +23,20 @@ export interface PartnerAppOptions extends AppOptions {
   docs?: URL;
   /** Default: the documentation has no information of its operator. */
   about?: AboutService;
+  /** Default: partners have no page. */
+  desk?: (Desk & DeskRules) | null;
 }
 
 /** Builds the partners' listener. Until it listens, more routes may be added. */
 export function buildPartnerApp(
   shards: Shards,
-  { health, docs = BUILT_SITE, about = NO_ABOUT, ...options }: PartnerAppOptions,
+  { health, docs = BUILT_SITE, about = NO_ABOUT, desk = null, ...options }: PartnerAppOptions,
 ): App {
   const app = buildApp(options);
   app.decorateRequest("deps", null);
   const { eventTypes } = shards.settings;
   healthRoutes(app, health);
+  if (desk) deskRoutes(app, docs, desk, desk, eventTypes);
   docsRoutes(app, docs, { baseUrl: options.baseUrl, eventTypes, about });
   app.register(
     async (api: App) => {

@@ -9,6 +9,7 @@ import { type Problem, PROBLEMS, toProblem } from "../../../src/http/problem.ts"
 import { PAGES } from "../../../site/pages.ts";
 import { createDatabase } from "../../support/database.ts";
 import { startOperatorApi } from "../../support/operator-api.ts";
+import { openDesk } from "../../../src/http/docs/desk.ts";
 import { BASE_URL, startPartnerApi } from "../../support/partner-api.ts";
 import { aPlatformsTypes } from "../../support/platform-types.ts";
 import { problemCheck } from "../../support/problems.ts";
@@ -76,7 +77,10 @@ test("no page has a foreign or inline script, style or picture", async () => {
   }
 });
 
-test("exactly the files that the build lists are served", async () => {
+test("exactly the files that the build lists are served", async (t) => {
+  const look = await openDesk({ title: "Acme", logo: null, accent: null });
+  const desk = { ...look, autoDisableAfter: 20, attemptTimeoutMs: 10_000 };
+  const api = startWithDocs(t, { options: { desk } });
   for (const [path, { type }] of Object.entries(manifest)) {
     if (path === "/docs/not-found" || path === "/docs/event-type") continue;
     if (path.startsWith("/console")) {
@@ -224,7 +228,11 @@ test("the documentation shows contact and egress addresses only if the operator 
   assert.doesNotMatch(plain, /Contact:|Deliveries come from|<!--/);
   assert.match(plain, /<p>Ask the operator of the service for these addresses\.<\/p>/);
 
-  const about = { contact: "partners@example.com", egressShown: ["203.0.113.7", "2001:db8::/64"] };
+  const about = {
+    contact: "partners@example.com",
+    egressShown: ["203.0.113.7", "2001:db8::/64"],
+    desk: null,
+  };
   const telling = startWithDocs(t, { options: { about } });
   const deliveries = (await telling.inject({ url: "/docs/deliveries" })).body;
   assert.doesNotMatch(deliveries, /Ask the operator of the service for these/);
@@ -244,7 +252,7 @@ test("the documentation shows contact and egress addresses only if the operator 
     );
   }
 
-  const url = { contact: "https://example.com/?a=1&b=2", egressShown: [] };
+  const url = { contact: "https://example.com/?a=1&b=2", egressShown: [], desk: null };
   const { body } = await startWithDocs(t, { options: { about: url } }).inject({ url: "/docs" });
   assert.match(body, /<a href="https:\/\/example\.com\/\?a=1&amp;b=2">/);
 });

@@ -1,0 +1,132 @@
+import { useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import type { NewSubscription, Subscription } from "../../../src/client/partner-client.ts";
+import { Button } from "../../console/components/button.tsx";
+import { useConfirm } from "../../console/components/confirm.tsx";
+import { Copy } from "../../console/components/copy.tsx";
+import { Icon } from "../../console/components/icon.tsx";
+import { PageHead } from "../../console/components/page-head.tsx";
+import { Failure, Loading } from "../../console/components/states.tsx";
+import { useReport } from "../../console/components/toasts.tsx";
+import { go, recordAddress } from "../../console/place.ts";
+import { answerOf } from "../answer.ts";
+import { useSession } from "../session.tsx";
+import { TestEvent } from "../test-event.tsx";
+import { useCall } from "../use-call.ts";
+import { Secret } from "./new-subscription.tsx";
+
+/** A second subscription for the same URL, both secrets accepted, the old one deleted: nothing is lost in between. */
+export function RotatePage({ id }: { id: string }) {
+  const { client, secrets } = useSession();
+  const { data, error, reload } = useCall(() => answerOf(client.listSubscriptions()), [id]);
+  const [second, setSecond] = useState<NewSubscription | null>(null);
+  const [accepts, setAccepts] = useState(false);
+  const [key] = useState(() => crypto.randomUUID());
+  const old = data?.find((one) => one.id === id);
+
+  const create = async ({ url, events }: Subscription) => {
+    const created = await answerOf(
+      client.createSubscription({ url, events }, { idempotencyKey: key }),
+    );
+    secrets.set(created.id, created.secret);
+    setSecond(created);
+  };
+
+  return (
+    <>
+      <PageHead
+        title="Rotate the secret"
+        parent={{ label: "Subscription", href: recordAddress("subscriptions", id) }}
+        under={old?.url}
+      />
+      {error && <Failure error={error} retry={reload} />}
+      {!old && error === null && <Loading />}
+      {old && (
+        <ol class="walk">
+          <Step title="Create a second subscription for the same URL" isDone={second !== null}>
+            <p>
+              From then on each event arrives twice, once with each secret. Your receiver drops the
+              second by the event's <code>id</code>.
+            </p>
+            {second === null && (
+              <Button act={() => create(old)} kind="main">
+                Create the second one
+              </Button>
+            )}
+          </Step>
+          <Step title="Let the receiver accept both secrets" isDone={accepts} isAhead={!second}>
+            {second && (
+              <>
+                <Secret secret={second.secret} />
+                <p>
+                  The example receiver reads both, with a comma between them:{" "}
+                  <code>PARTNER_SECRET=old,new</code>{" "}
+                  <Copy text={`,${second.secret}`} what="the second part" />
+                </p>
+                {!accepts && (
+                  <Button act={() => setAccepts(true)} kind="main">
+                    It accepts both
+                  </Button>
+                )}
+              </>
+            )}
+          </Step>
+          <Step title="Try the new secret" isAhead={!accepts}>
+            {second && accepts && (
+              <TestEvent id={second.id} url={second.url} secret={second.secret} />
+            )}
+          </Step>
+          <Step title="Delete the old subscription" isAhead={!accepts}>
+            {second && accepts && <DeleteOld old={old} next={second.id} />}
+          </Step>
+        </ol>
+      )}
+    </>
+  );
+}
+
+function DeleteOld({ old, next }: { old: Subscription; next: string }) {
+  const { client } = useSession();
+  const confirm = useConfirm();
+  const { say } = useReport();
+  const remove = async () => {
+    const isSure = await confirm({
+      title: "Delete the old subscription?",
+      effect:
+        "Do this when the new secret has worked. Attempts of the old one that wait are cancelled.",
+      subject: old.id,
+      yes: "Delete the old one",
+      isDangerous: true,
+    });
+    if (!isSure) return;
+    await answerOf(client.deleteSubscription(old.id));
+    say("The secret is rotated. Remove the old one from your receiver.");
+    go(recordAddress("subscriptions", next));
+  };
+  return (
+    <Button act={remove} kind="danger">
+      Delete the old one
+    </Button>
+  );
+}
+
+function Step({
+  title,
+  isDone = false,
+  isAhead = false,
+  children,
+}: {
+  title: string;
+  isDone?: boolean;
+  isAhead?: boolean;
+  children: ComponentChildren;
+}) {
+  return (
+    <li class={isAhead ? "ahead" : ""} aria-current={!isDone && !isAhead ? "step" : undefined}>
+      <h2>
+        {isDone && <Icon name="check" />} {title}
+      </h2>
+      {children}
+    </li>
+  );
+}

@@ -1,0 +1,169 @@
+import { useState } from "preact/hooks";
+import type { Failure as FailedAttempt, Subscription } from "../../../src/client/partner-client.ts";
+import { Problem } from "../../console/api/problem.ts";
+import { Badge } from "../../console/components/badge.tsx";
+import { Button } from "../../console/components/button.tsx";
+import { useConfirm } from "../../console/components/confirm.tsx";
+import { Facts } from "../../console/components/facts.tsx";
+import { Choice } from "../../console/components/field.tsx";
+import { PageHead } from "../../console/components/page-head.tsx";
+import { Panel } from "../../console/components/panel.tsx";
+import { Empty, Failure, Loading } from "../../console/components/states.tsx";
+import { Moment } from "../../console/components/time.tsx";
+import { useReport } from "../../console/components/toasts.tsx";
+import { go, recordAddress } from "../../console/place.ts";
+import { answerOf } from "../answer.ts";
+import { CauseOf } from "../cause.tsx";
+import { useSession } from "../session.tsx";
+import { TestEvent } from "../test-event.tsx";
+import { useCall } from "../use-call.ts";
+import { State, StateAdvice } from "./subscriptions.tsx";
+
+const HOME = { label: "Subscriptions", href: "#/subscriptions" };
+const PAGE_SIZE = 20;
+
+export function SubscriptionPage({ id }: { id: string }) {
+  const { client } = useSession();
+  const { data, error, reload } = useCall(() => answerOf(client.listSubscriptions()), [id]);
+  const subscription = data?.find((one) => one.id === id);
+  if (data !== null && subscription === undefined) return <Gone />;
+  return (
+    <>
+      <PageHead
+        title={subscription ? new URL(subscription.url).host : "Subscription"}
+        parent={HOME}
+        beside={subscription && <State of={subscription} />}
+        actions={subscription && <Actions of={subscription} />}
+      />
+      {error && <Failure error={error} retry={reload} />}
+      {subscription === undefined ? (
+        <Loading />
+      ) : (
+        <>
+          <StateAdvice of={subscription} />
+          <Panel title="Subscription">
+            <Facts
+              of={{
+                URL: subscription.url,
+                Id: <code>{subscription.id}</code>,
+                Events: subscription.events.join(", "),
+                Created: <Moment at={subscription.created_at} />,
+                "Failures in a row": subscription.consecutive_failures,
+              }}
+            />
+          </Panel>
+          {subscription.active && <TestEvent id={id} url={subscription.url} />}
+          <Failures id={id} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Gone() {
+  return (
+    <>
+      <PageHead title="No such subscription" parent={HOME} />
+      <Empty title="It was deleted, or another organization's key made it." isFirst />
+    </>
+  );
+}
+
+function Actions({ of }: { of: Subscription }) {
+  const { client } = useSession();
+  const confirm = useConfirm();
+  const { say } = useReport();
+  const remove = async () => {
+    const isSure = await confirm({
+      title: "Delete this subscription?",
+      effect:
+        "Deliveries that wait are cancelled, and its secret is erased. This cannot be undone.",
+      subject: of.url,
+      yes: "Delete",
+      isDangerous: true,
+    });
+    if (!isSure) return;
+    await answerOf(client.deleteSubscription(of.id));
+    say("The subscription is deleted.");
+    go("#/subscriptions");
+  };
+  return (
+    <>
+      <a class="button" href={recordAddress("rotate", of.id)}>
+        {of.active ? "Rotate the secret" : "Replace it"}
+      </a>
+      <Button act={remove} kind="danger">
+        Delete
+      </Button>
+    </>
+  );
+}
+
+/** The failures audit, newest first, with the repair of each. */
+function Failures({ id }: { id: string }) {
+  const { client } = useSession();
+  const [items, setItems] = useState<FailedAttempt[]>([]);
+  const [cursor, setCursor] = useState<string | null>(null);
+  const [reason, setReason] = useState("");
+  const read = async (after: string | null) => {
+    const page = after === null ? { limit: PAGE_SIZE } : { limit: PAGE_SIZE, cursor: after };
+    const { items: more, next_cursor: next } = await answerOf(client.listFailures(id, page));
+    setItems((before) => (after === null ? more : [...before, ...more]));
+    setCursor(next);
+    return more;
+  };
+  const { data, error, reload } = useCall(() => read(null), [id]);
+  const reasons = [...new Set(items.map((one) => one.reason ?? ""))].filter(Boolean).sort();
+  const shown = items.filter((one) => reason === "" || one.reason === reason);
+
+  return (
+    <Panel
+      title="Failed attempts"
+      note="Newest first."
+      actions={
+        <Button act={reload} kind="small" icon="refresh">
+          Read again
+        </Button>
+      }
+    >
+      {error && (
+        <Failure error={error instanceof Problem ? error : new Problem(0, {})} retry={reload} />
+      )}
+      {data === null && error === null && <Loading lines={2} />}
+      {data !== null && items.length === 0 && <Empty icon="check" title="No attempt has failed" />}
+      {reasons.length > 1 && (
+        <Choice
+          label="Reason"
+          none="All reasons"
+          options={Object.fromEntries(reasons.map((one) => [one, one]))}
+          chosen={reason}
+          onChange={({ currentTarget }) => setReason(currentTarget.value)}
+        />
+      )}
+      <ol class="failures">
+        {shown.map((failure) => (
+          <li key={failure.id}>
+            <div class="title-line">
+              <Moment at={failure.attempted_at} />
+              {failure.status === "dead_lettered" && (
+                <Badge tone="bad" icon="dead">
+                  given up
+                </Badge>
+              )}
+              <code>{failure.event_type}</code> <code>{failure.event_id}</code>
+            </div>
+            <CauseOf failure={failure} />
+          </li>
+        ))}
+      </ol>
+      {cursor !== null && (
+        <div class="buttons">
+          <Button act={() => read(cursor)}>More</Button>
+          {reason !== "" && shown.length === 0 && (
+            <span class="quiet">None among the {items.length} newest: read more.</span>
+          )}
+        </div>
+      )}
+    </Panel>
+  );
+}

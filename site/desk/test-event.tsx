@@ -1,0 +1,154 @@
+import { useState } from "preact/hooks";
+import type { Failure as FailedAttempt } from "../../src/client/partner-client.ts";
+import { Button } from "../console/components/button.tsx";
+import { Copy } from "../console/components/copy.tsx";
+import { Field } from "../console/components/field.tsx";
+import { Icon } from "../console/components/icon.tsx";
+import { Panel } from "../console/components/panel.tsx";
+import { answerOf } from "./answer.ts";
+import { CauseOf } from "./cause.tsx";
+import { BASE_URL, facts } from "./service.ts";
+import { useSession } from "./session.tsx";
+import { sign } from "./signature.ts";
+
+/** How often the audit is read: 20 requests a minute at most. */
+const POLL_MS = 3_000;
+/** An attempt that failed is in the audit this long after its time limit. */
+const MARGIN_MS = 3_000;
+
+type Course =
+  | { kind: "none" }
+  | { kind: "accepted"; eventId: string }
+  | { kind: "failed"; eventId: string; failure: FailedAttempt }
+  | { kind: "no-failure"; eventId: string };
+
+/** Sends a test event, and shows what becomes of it. */
+export function TestEvent({
+  id,
+  url,
+  secret: known,
+}: {
+  id: string;
+  url: string;
+  secret?: string | undefined;
+}) {
+  const { client, secrets } = useSession();
+  const [typed, setTyped] = useState("");
+  const [course, setCourse] = useState<Course>({ kind: "none" });
+  const [command, setCommand] = useState("");
+  const secret = known ?? secrets.get(id) ?? typed.trim();
+
+  const send = async () => {
+    const { event_id: eventId } = await answerOf(client.sendTestEvent(id, secret));
+    secrets.set(id, secret);
+    setCourse({ kind: "accepted", eventId });
+    setCommand(await asCurl({ url, secret, id, eventId }));
+    const failure = await firstFailure(eventId);
+    setCourse(failure ? { kind: "failed", eventId, failure } : { kind: "no-failure", eventId });
+  };
+
+  /** Reads the audit until the attempt must be over. Null: it lists none, so the receiver acknowledged. */
+  const firstFailure = async (eventId: string): Promise<FailedAttempt | null> => {
+    const until = Date.now() + facts.attemptTimeoutMs + MARGIN_MS;
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      const { items } = await answerOf(client.listFailures(id, { limit: 20 }));
+      const failure = items.find(({ event_id: of }) => of === eventId);
+      if (failure) return failure;
+      if (Date.now() > until) return null;
+    }
+  };
+
+  return (
+    <Panel
+      title="Test event"
+      note="It takes the way of every event: signed, retried, and listed below if an attempt fails."
+    >
+      {known === undefined && !secrets.has(id) && (
+        <Field
+          label="Signing secret"
+          type="password"
+          placeholder="whsec_…"
+          hint="As proof that the subscription is yours. The service keeps no readable copy."
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      )}
+      <div class="buttons">
+        <Button act={send} kind="main" icon="send" disabled={secret === ""}>
+          Send a test event
+        </Button>
+      </div>
+      <div aria-live="polite">
+        <CourseOf course={course} />
+      </div>
+      {command && (
+        <details>
+          <summary>The same request as curl, for a receiver on your laptop</summary>
+          <p class="quiet">
+            With this event's id, and signed now in this browser. It is valid for five minutes.
+          </p>
+          <div class="commands">
+            <pre tabIndex={0}>{command}</pre>
+            <Copy text={command} what="the command" />
+          </div>
+        </details>
+      )}
+    </Panel>
+  );
+}
+
+function CourseOf({ course }: { course: Course }) {
+  switch (course.kind) {
+    case "none":
+      return null;
+    case "accepted":
+      return (
+        <p class="course">
+          <Icon name="clock" /> Accepted as <code>{course.eventId}</code>. This page reads the
+          failures audit every {POLL_MS / 1_000} s until the attempt is over.
+        </p>
+      );
+    case "failed":
+      return (
+        <div class="course">
+          <p>
+            <Icon name="cross" /> The first attempt of <code>{course.eventId}</code> failed.
+          </p>
+          <CauseOf failure={course.failure} />
+        </div>
+      );
+    case "no-failure":
+      return (
+        <p class="course">
+          <Icon name="check" /> No failure of <code>{course.eventId}</code> within the time limit of
+          an attempt: your receiver has acknowledged it.
+        </p>
+      );
+  }
+}
+
+async function asCurl({
+  url,
+  secret,
+  id,
+  eventId,
+}: Record<"url" | "secret" | "id" | "eventId", string>) {
+  const now = Date.now();
+  const body = JSON.stringify({
+    event: "vc.test.ping",
+    id: eventId,
+    subscription_id: id,
+    occurred_at: new Date(now).toISOString(),
+    data: { message: "sent by hand" },
+  });
+  const headers = { "Content-Type": "application/json", ...(await sign(secret, now, body)) };
+  const { pathname, search } = new URL(url);
+  const lines = Object.entries(headers).map(([name, value]) => `  -H '${name}: ${value}' \\`);
+  return [
+    `curl -i 'http://localhost:3000${pathname}${search}'`.replaceAll("'http", "'http") + " \\",
+    ...lines,
+    `  -d '${body}'`,
+  ].join("\n");
+}
+
+export const DOCS = `${BASE_URL}/docs`;

@@ -1,0 +1,98 @@
+import { readFile } from "node:fs/promises";
+import { noSuch } from "../../domain/errors.ts";
+import type { EventTypes } from "../../domain/event-types.ts";
+import type { App } from "../app.ts";
+import { brandStyle } from "../../lib/colour.ts";
+import { escapeHtml } from "./markup.ts";
+import { pageRoutes } from "./page-routes.ts";
+import { PAGE_HEADERS, sendFile } from "./send-file.ts";
+import { type Served, Site } from "./site.ts";
+
+/** How the partners' page looks. */
+export interface DeskSettings {
+  /** The name of the platform. */
+  title: string;
+  /** A file, SVG or PNG. Null: our own logo is shown. */
+  logo: string | null;
+  /** `#rrggbb`. Null: our own colour. */
+  accent: string | null;
+}
+
+/** The settings, with the files that they name read. */
+export interface Desk {
+  title: string;
+  logo: Pick<Served, "type" | "body"> | null;
+  style: string;
+}
+
+/** Rules of the service that the page tells. */
+export interface DeskRules {
+  autoDisableAfter: number;
+  attemptTimeoutMs: number;
+}
+
+const LOGO_BYTES_MAX = 100 * 1_024;
+const PNG = Buffer.from("89504e470d0a1a0a", "hex");
+/** A logo that is opened by itself is a document. It may run and load nothing. */
+const LOGO_HEADERS = {
+  ...PAGE_HEADERS,
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+};
+
+/** Throws an error that names DESK_LOGO, if the file is no logo. */
+export async function openDesk({ title, logo, accent }: DeskSettings): Promise<Desk> {
+  return {
+    title,
+    logo: logo === null ? null : await readLogo(logo),
+    style: accent === null ? "" : brandStyle(accent),
+  };
+}
+
+async function readLogo(path: string): Promise<Pick<Served, "type" | "body">> {
+  const body = await readFile(path).catch((error: unknown) => {
+    throw new Error(`DESK_LOGO cannot be read: ${(error as Error).message}`);
+  });
+  if (body.length > LOGO_BYTES_MAX) throw new Error(`DESK_LOGO ${path} has more than 100 kB`);
+  if (body.subarray(0, PNG.length).equals(PNG)) return { type: "image/png", body };
+  if (/^\uFEFF?\s*(<\?xml|<!--|<!doctype svg|<svg)/i.test(body.toString("utf8", 0, 256))) {
+    return { type: "image/svg+xml", body };
+  }
+  throw new Error(`DESK_LOGO ${path} must be an SVG or a PNG`);
+}
+
+/** The partners' page. It needs no key, because it holds no data: it reads everything by the six endpoints. */
+export function deskRoutes(
+  app: App,
+  folder: URL,
+  { title, logo, style }: Desk,
+  { autoDisableAfter, attemptTimeoutMs }: DeskRules,
+  eventTypes: EventTypes,
+): void {
+  const facts = {
+    title,
+    logo: logo === null ? null : "desk/logo",
+    types: [...eventTypes].map(({ name, summary }) => ({ name, summary })),
+    disableAfter: autoDisableAfter,
+    attemptTimeoutMs,
+  };
+  const site = new Site(folder, {
+    atHome: (written, path) =>
+      path !== "/desk"
+        ? written
+        : written
+            .replaceAll("<!-- title -->", () => escapeHtml(title))
+            .replace("<!-- facts -->", () => escapeHtml(JSON.stringify(facts))),
+  });
+  app.get("/desk/brand.css", { schema: { hide: true } }, (_request, reply) =>
+    reply.headers(PAGE_HEADERS).type("text/css; charset=utf-8").send(style),
+  );
+  app.get("/desk/logo", { schema: { hide: true } }, (_request, reply) => {
+    if (logo === null) throw noSuch("page");
+    return reply.headers(LOGO_HEADERS).type(logo.type).send(logo.body);
+  });
+  pageRoutes(app, "/desk", async (path, _request, reply) => {
+    const file = await site.at(path);
+    if (!file) throw noSuch("page");
+    return sendFile(file, reply);
+  });
+}

@@ -1,0 +1,231 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, describe, test, type TestContext } from "node:test";
+import type { Page } from "playwright-core";
+import { axeFindings } from "../support/axe.ts";
+import { aBrowserAt, DESKTOP, PHONE, skip, type View } from "../support/browser.ts";
+import { startDnsServer } from "../support/dns-server.ts";
+import { ADMIN_TOKEN } from "../support/program.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { status } from "../support/receiver-scripts.ts";
+import { aPartner, aRig, call } from "../support/rig.ts";
+import { startService } from "../support/service.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
+
+const heading = (page: Page, name: string) => page.getByRole("heading", { name, exact: true });
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+
+/** Everything of a page that a script could read, also later. */
+const KEPT = `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state])`;
+
+describe("the partners' desk in a browser", { skip }, async () => {
+  const served = skip === false ? await aServedDesk() : undefined;
+  const open = async (t: TestContext, view: View = DESKTOP) => {
+    assert.ok(served);
+    const opened = await served.site.open(t, view);
+    await opened.page.goto("/desk");
+    const receiver = await startReceiver(t, { host: "hooks.test" });
+    const slug = `acme-${++partners}`;
+    const acme = await aPartner(served.service, slug);
+    return { ...opened, ...served, receiver, slug, acme };
+  };
+  let partners = 0;
+
+  test("a partner's first five minutes: key, subscription, secret, test event, rotation", async (t) => {
+    const { page, complaints, acme, receiver } = await open(t);
+    await signIn(page, acme.token);
+    await heading(page, "No subscription yet").waitFor();
+    assert.deepEqual(await axeFindings(page), []);
+
+    await page.getByRole("link", { name: "New subscription" }).click();
+    await page.getByLabel("URL of the receiver").fill("http://hooks.test/in");
+    await page.getByText("deliveries are never sent in clear text").waitFor();
+    await page.getByLabel("URL of the receiver").fill(receiver.url("/in"));
+    await button(page, "Create").click();
+    await heading(page, "Subscription created").waitFor();
+    const secret = (await page.locator(".issued code").textContent()) ?? "";
+    assert.match(secret, /^whsec_/);
+    assert.ok((await page.locator(".commands pre").first().textContent())?.includes(secret));
+
+    await button(page, "Send a test event").click();
+    await page.getByText("your receiver has acknowledged it").waitFor();
+    const { body, headers } = receiver.requests.at(-1) ?? assert.fail("nothing arrived");
+    assert.equal(headers["x-vc-signature"], signed(secret, headers["x-vc-timestamp"], body));
+
+    await page.getByRole("link", { name: "Go to the subscription" }).click();
+    await page.getByRole("link", { name: "Rotate the secret" }).click();
+    await button(page, "Create the second one").click();
+    await button(page, "It accepts both").click();
+    assert.deepEqual(await axeFindings(page), []);
+    await button(page, "Delete the old one").first().click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete the old one" }).click();
+    await page.getByText("The secret is rotated.").waitFor();
+    const { body: left } = await acme.ask("/webhooks");
+    assert.equal((left as unknown as unknown[]).length, 1);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a failure is shown with its cause, its repair and the time of the next attempt", async (t) => {
+    const { page, acme, receiver } = await open(t);
+    receiver.answer(status(503));
+    const { id, secret } = await acme.subscribe(receiver.url("/in"));
+    await signIn(page, acme.token);
+    await page.getByRole("link", { name: receiver.url("/in") }).click();
+    await page.getByLabel("Signing secret").fill(secret);
+    await button(page, "Send a test event").click();
+    await page.getByText(/The first attempt of evt_.* failed/).waitFor();
+    await button(page, "Read again").click();
+    const failed = page.getByRole("region", { name: "Failed attempts" });
+    await failed.getByText("http_503").first().waitFor();
+    await failed.getByText("Find the request in your receiver's log").waitFor();
+    await failed.getByText(/Next attempt in (1 min|[0-9]+ s)\./).waitFor();
+    assert.deepEqual(await axeFindings(page), []);
+
+    await page.getByRole("link", { name: "Subscriptions", exact: true }).first().click();
+    await page.getByText("failing, 1 of 20").waitFor();
+    assert.match(id, /^wh_/);
+  });
+
+  test("a key stays in the tab, is kept only if asked for, and is gone after sign-out", async (t) => {
+    const { page, acme } = await open(t);
+    await signIn(page, acme.token);
+    await heading(page, "No subscription yet").waitFor();
+    assert.ok(!(await page.evaluate<string>(KEPT)).includes(acme.token));
+    await page.reload();
+    await heading(page, "Your API key").waitFor();
+
+    await page.getByLabel("Keep it until this tab is closed").check();
+    await signIn(page, acme.token);
+    await heading(page, "No subscription yet").waitFor();
+    await page.reload();
+    await heading(page, "No subscription yet").waitFor();
+    await button(page, "Sign out").click();
+    await heading(page, "Your API key").waitFor();
+    assert.ok(!(await page.evaluate<string>(KEPT)).includes("vck_"));
+  });
+
+  test("a key that is wrong, weak or revoked is told what it lacks", async (t) => {
+    const { page, slug, acme, service } = await open(t);
+    await signIn(page, "nonsense");
+    await page.getByRole("alert").getByText("The key must be vck_<key_id>.<secret>").waitFor();
+    await signIn(page, `${acme.token.slice(0, -1)}${acme.token.endsWith("A") ? "B" : "A"}`);
+    await page.getByRole("alert").getByText("revoked, expired or copied in part").waitFor();
+
+    const admin = `${service.operatorUrl}/api/v1/admin`;
+    const weak = await call(`${admin}/keys`, {
+      method: "POST",
+      token: ADMIN_TOKEN,
+      body: { organization: slug },
+    });
+    await signIn(page, String(weak.body["token"]));
+    await page.getByRole("alert").getByText("This key lacks the scope webhooks:manage").waitFor();
+
+    await page.reload();
+    await signIn(page, acme.token);
+    await heading(page, "No subscription yet").waitFor();
+    const keyId = acme.token.split(".")[0] ?? "";
+    await call(`${admin}/keys/${keyId}`, { method: "DELETE", token: ADMIN_TOKEN });
+    await page.getByRole("link", { name: "Check a signature" }).click();
+    await page.getByRole("link", { name: "Subscriptions", exact: true }).click();
+    await page.getByRole("alert").getByText("You are signed out.").waitFor();
+  });
+
+  test("the check of a signature names the likely mistake, and sends nothing", async (t) => {
+    const { page, acme } = await open(t);
+    await signIn(page, acme.token);
+    await heading(page, "No subscription yet").waitFor();
+    const sent: string[] = [];
+    page.on("request", (request) => {
+      if (!request.url().endsWith(".svg")) sent.push(request.url()); // The icon, which a tab asks for late.
+    });
+    await page.getByRole("link", { name: "Check a signature" }).click();
+    const secret = `whsec_${"A".repeat(44)}`;
+    const body = JSON.stringify({ event: "vc.test.ping", id: "evt_1", data: { message: "a" } });
+    const at = (ms: number) => String(Date.now() + ms);
+    const headers = (timestamp: string, over = body) =>
+      `x-vc-timestamp: ${timestamp}\nX-VC-Signature: ${signed(secret, timestamp, Buffer.from(over))}`;
+    const now = at(0);
+    const cases: [what: RegExp, pasted: [headers: string, body: string, secret: string]][] = [
+      [/^valid/, [headers(now), body, secret]],
+      [
+        /forged: Body changed by a parser/,
+        [headers(now), JSON.stringify(JSON.parse(body), null, 2), secret],
+      ],
+      [/forged: Wrong secret/, [headers(now), body, `whsec_${"B".repeat(44)}`]],
+      [/forged: Secret without its prefix/, [headers(now), body, secret.slice("whsec_".length)]],
+      [/malformed: Timestamp in seconds/, [headers(now.slice(0, 10)), body, secret]],
+      [/stale: Clock off by 7 min/, [headers(at(-7 * 60_000)), body, secret]],
+      [
+        /malformed: Headers of another scheme/,
+        ["webhook-id: 1\nwebhook-signature: v1,x", body, secret],
+      ],
+      [
+        /malformed: X-VC-Timestamp missing/,
+        [`X-VC-Signature: sha256=${"0".repeat(64)}`, body, secret],
+      ],
+    ];
+    for (const [what, [pastedHeaders, pastedBody, pastedSecret]] of cases) {
+      await page.getByLabel("Headers of the request").fill(pastedHeaders);
+      await page.getByLabel("Raw body").fill(pastedBody);
+      await page.getByLabel("Signing secret").fill(pastedSecret);
+      await button(page, "Check").click();
+      await page.getByText(what).waitFor();
+    }
+    assert.deepEqual(sent, []);
+    assert.deepEqual(await axeFindings(page), []);
+  });
+
+  test("it fits a phone, and stands in a platform's colours and name", async (t) => {
+    const { page, acme, complaints } = await open(t, { ...PHONE, colorScheme: "dark" });
+    await signIn(page, acme.token);
+    await heading(page, "No subscription yet").waitFor();
+    assert.equal(await page.title(), "Subscriptions · Acme <Hooks>");
+    await page.getByText("Acme <Hooks>").waitFor();
+    const width = await page.evaluate<number>("document.documentElement.scrollWidth");
+    assert.ok(width <= 390, `${width} px wide`);
+    assert.deepEqual(await axeFindings(page), []);
+    assert.deepEqual(complaints, []);
+  });
+});
+
+test("the desk cannot be framed, loads nothing from elsewhere, and can be switched off", async (t) => {
+  const service = await startService(t, await aRig(t));
+  const { headers } = await fetch(`${service.partnerUrl}/desk`);
+  const policy = headers.get("content-security-policy") ?? "";
+  for (const rule of ["frame-ancestors 'none'", "default-src 'none'", "trusted-types 'none'"]) {
+    assert.ok(policy.includes(rule), rule);
+  }
+  assert.equal(headers.get("access-control-allow-origin"), null);
+  const off = await startService(t, await aRig(t, { DESK: "false" }));
+  for (const path of ["/desk", "/desk/brand.css", "/desk/logo"]) {
+    assert.equal((await fetch(`${off.partnerUrl}${path}`)).status, 404, path);
+  }
+});
+
+/** A service in a platform's name and colours, and a browser. */
+async function aServedDesk() {
+  const dns = await startDnsServer({ after });
+  dns.set("hooks.test", { A: ["127.0.0.2"] });
+  const logo = join(await aTemporaryFolder({ after }), "logo.svg");
+  await writeFile(logo, '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>');
+  const settings = {
+    ...{ EGRESS_ALLOW: "127.0.0.2/32", DNS_SERVERS: dns.address, ATTEMPT_TIMEOUT: "2s" },
+    ...{ DESK_TITLE: "Acme <Hooks>", DESK_LOGO: logo, DESK_ACCENT: "#8a1f5c" },
+  };
+  const service = await startService({ after }, await aRig({ after }, settings));
+  return { service, site: await aBrowserAt(service.partnerUrl) };
+}
+
+async function signIn(page: Page, key: string): Promise<void> {
+  await page.getByLabel("API key").fill(key);
+  await button(page, "Open").click();
+}
+
+function signed(secret: string, timestamp: unknown, body: Buffer): string {
+  const mac = createHmac("sha256", secret)
+    .update(`${String(timestamp)}.`)
+    .update(body);
+  return `sha256=${mac.digest("hex")}`;
+}
