@@ -6,12 +6,12 @@ import { admitAll } from "../src/actions/admission.ts";
 import { createCancelling } from "../src/actions/cancellation.ts";
 import { NO_DISPATCHER, publishAtOnce } from "../src/actions/publish.ts";
 import { loadConfig } from "../src/config.ts";
-import { createSender } from "../src/egress/sender.ts";
+import { createSender } from "../src/delivery/sender.ts";
 import { hashSecret } from "../src/domain/api-key.ts";
 import { systemClock } from "../src/domain/clock.ts";
 import { encodeEnvelope, TEST_EVENT, TEST_EVENT_DATA } from "../src/domain/event.ts";
 import { publicId, randomId } from "../src/domain/ids.ts";
-import { openDestinations } from "../src/wiring/egress.ts";
+import { openEgress } from "../src/wiring/egress.ts";
 import type { Subscription } from "./support/partners.ts";
 import { inMs } from "./support/report.ts";
 import type { Rig, Stage } from "./support/rig.ts";
@@ -69,13 +69,10 @@ export const trace: Scenario = {
 function openSteps(rig: Rig, { db, url: databaseUrl }: Stage) {
   const env = { ...rig.receivers.environment, DATABASE_URL: databaseUrl };
   const config = loadConfig(env);
-  const destinations = openDestinations(config);
+  const egress = openEgress(config, { ca: rig.receivers.ca, maxConnections: 100 });
   const clock = systemClock;
-  const sender = createSender({
-    check: destinations.forDeliveries,
-    ...{ clock, timeoutMs: config.attemptTimeoutMs, userAgent: "bench", maxConnections: 100 },
-    extraCa: rig.receivers.ca,
-  });
+  const timeoutMs = config.attemptTimeoutMs;
+  const send = createSender({ egress, clock, timeoutMs, userAgent: "bench" });
   const agent = new Agent({ keepAlive: true, ca: rig.receivers.ca });
   const rules = {
     ...{ retryDelaysMs: [], autoDisableAfter: 20, maxSubscriptions: 100, leaseMs: 30_000 },
@@ -84,7 +81,7 @@ function openSteps(rig: Rig, { db, url: databaseUrl }: Stage) {
     ...{ db, clock, rules, ...NO_DISPATCHER },
     ring: [{ id: "bench", key: randomBytes(32) }] as const,
     cancelling: createCancelling({ db, clock }),
-    checkDestination: destinations.forDeliveries,
+    checkDestination: (url: string) => egress.check(url),
   };
 
   const stepsOf = ({ id, partner, url, secret }: Subscription, isFirst: boolean): Steps => {
@@ -109,16 +106,15 @@ function openSteps(rig: Rig, { db, url: databaseUrl }: Stage) {
           },
         ]),
       "bare commit": () => db`update readiness set writes = writes + 1`,
-      "look-up": () => destinations.forDeliveries(url),
+      "look-up": () => egress.check(url),
       // Includes the DNS look-up, and the first time also connect and TLS.
-      [isFirst ? "first post, with look-up, connect and TLS" : "post"]: () => sender.send(post),
+      [isFirst ? "first post, with look-up, connect and TLS" : "post"]: () => send(post),
       "bare POST": () => barePost(url, rig.receivers.address, agent, body),
     };
   };
   const close = async () => {
     agent.destroy();
-    await sender.close();
-    destinations.close();
+    await egress.close();
   };
   return { stepsOf, close };
 }

@@ -24,8 +24,7 @@ import { findUnfollowed, platformOf } from "./config/fleet.ts";
 import { findMisspelt, type Misspelt } from "./config/near-names.ts";
 import { readAdminTokens, readOperatorApi, readSealingKeys } from "./config/secrets.ts";
 import { readTracing, type Tracing } from "./config/tracing.ts";
-import type { EgressSource } from "./egress/egress-source.ts";
-import type { AddressPolicy } from "./egress/public-address.ts";
+import type { AddressPolicy, Source } from "./egress/index.ts";
 import { RETRY_DELAYS_MS } from "./domain/retry-schedule.ts";
 import type { KeyRing } from "./domain/sealed-secret.ts";
 import type { DeskSettings } from "./http/docs/desk.ts";
@@ -75,7 +74,7 @@ export interface Config extends Shard {
   readonly maxSubscriptions: number;
 
   readonly egress: AddressPolicy;
-  readonly egressSource: EgressSource;
+  readonly egressSource: Source;
   /** Addresses and blocks that the partners' documentation shows. */
   readonly egressShown: string[];
   /** An e-mail address or a URL that the partners' documentation shows. */

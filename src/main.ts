@@ -5,7 +5,7 @@ import { isAway } from "./actions/everywhere.ts";
 import { spreadEndedSessions } from "./actions/sessions.ts";
 import { clockOf, Shards } from "./actions/shards.ts";
 import type { Config } from "./config.ts";
-import { createSender, type SenderOptions } from "./egress/sender.ts";
+import { createSender, type SenderOptions } from "./delivery/sender.ts";
 import { Pace } from "./delivery/pace.ts";
 import { Slots } from "./delivery/slots.ts";
 import { createEventTypes } from "./domain/event-types.ts";
@@ -18,8 +18,7 @@ import { createContentionLog } from "./wiring/contention-log.ts";
 import { databaseFolder } from "./wiring/database.ts";
 import { rulesOf } from "./wiring/dependencies.ts";
 import { planConnections } from "./wiring/descriptors.ts";
-import { openDestinations } from "./wiring/egress.ts";
-import { requireEgressSource } from "./wiring/egress-source.ts";
+import { openEgress, readReceiversCa, requireEgressSource } from "./wiring/egress.ts";
 import { openEventTypes } from "./wiring/event-types.ts";
 import { requireSafeExport } from "./wiring/export-rights.ts";
 import { FaultLog, type NoteFault } from "./wiring/fault-log.ts";
@@ -31,7 +30,6 @@ import { createMetrics, measure } from "./wiring/metrics.ts";
 import { datedProblems } from "./wiring/process-reports.ts";
 import { Opened } from "./wiring/opened.ts";
 import { USER_AGENT, VERSION } from "./wiring/product.ts";
-import { readReceiversCa } from "./wiring/receivers-ca.ts";
 import { openTracing } from "./wiring/tracing.ts";
 import { repeat } from "./wiring/repeat.ts";
 import { RunningShards } from "./wiring/running-shards.ts";
@@ -73,7 +71,7 @@ export async function start(config: Config, output?: DestinationStream): Promise
 /** Each step that opens something adds it to `opened` at once. */
 async function open(config: Config, log: Logger, opened: Opened): Promise<Service> {
   requireSafeExport(config);
-  const extraCa = await readReceiversCa(config);
+  const ca = await readReceiversCa(config);
   if (config.role !== "api") await requireEgressSource(config);
   const eventTypes =
     config.role === "dispatcher" ? createEventTypes() : await openEventTypes(config);
@@ -96,10 +94,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     metrics.noteFault(fault);
     faults.note(fault, ...facts);
   };
-  const destinations = openDestinations(config, () => {
-    tellFault("no_resolver", {}, "a subscription could not be created");
-  });
-  opened.add(() => destinations.close());
+  const egress = openEgress(config, { ca, maxConnections: connections.receivers });
+  opened.add(() => egress.close());
 
   const running = new RunningShards(config, log, healths);
   const { platformOrganization, retentionMs } = config;
@@ -112,20 +108,18 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     rules: rulesOf(config),
   });
   const sending =
-    config.role === "api"
-      ? null
-      : openSending(config, {
-          check: destinations.forDeliveries,
-          clock: shards.clock,
-          extraCa,
-          maxConnections: connections.receivers,
-          opened,
-        });
+    config.role === "api" ? null : openSending(config, { egress, clock: shards.clock });
   if (sending) metrics.watchAttempts(sending.slots);
   opened.add(() => running.close());
   await running.open({
-    ...{ processId, eventTypes, destinations, sending, metrics, tracer },
+    ...{ processId, eventTypes, sending, metrics, tracer },
     ownProblems,
+    checkDestination: async (url, organizationId) => {
+      const vetted = await egress.check(url, organizationId);
+      if (!vetted.ok && vetted.refusal === "no_resolver")
+        tellFault("no_resolver", {}, "a subscription could not be created");
+      return vetted;
+    },
     onContended: createContentionLog(log),
     onInternalFault: (fault, ...facts) => {
       health.noteFault(fault);
@@ -213,25 +207,13 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
 }
 
 /** What attempts need, for a process that makes any. */
-function openSending(
-  config: Config,
-  {
-    opened,
-    ...parts
-  }: Pick<SenderOptions, "check" | "clock" | "extraCa" | "maxConnections"> & { opened: Opened },
-): Sending {
-  const sender = createSender({
-    ...parts,
-    timeoutMs: config.attemptTimeoutMs,
-    userAgent: USER_AGENT,
-    source: config.egressSource,
-  });
-  opened.add(() => sender.close());
+function openSending(config: Config, parts: Pick<SenderOptions, "egress" | "clock">): Sending {
+  const timeoutMs = config.attemptTimeoutMs;
   const slots = new Slots(
     config.dispatchConcurrency,
     config.subscriptionConcurrency,
     new Pace(createUtilization(), () => performance.now()),
-    config.attemptTimeoutMs,
+    timeoutMs,
   );
-  return { sender, slots };
+  return { send: createSender({ ...parts, timeoutMs, userAgent: USER_AGENT }), slots };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Config, configurationNames, loadConfig } from "../src/config.ts";
-import { parseCidr } from "../src/egress/cidr.ts";
+import { parseCidr } from "../src/lib/ip-address.ts";
 import { defaults, faultsOf } from "./config/defaults.ts";
 import { BAD_TRACING, GOOD_TRACING } from "./config/tracing-values.ts";
 

@@ -11,7 +11,7 @@ import type { OrganizationName, Organization } from "../postgres/organizations.t
 import type { SealedSubscription } from "../postgres/subscriptions.ts";
 import type { BoundedCache } from "../lib/bounded-cache.ts";
 import type { Cancelling } from "./cancellation.ts";
-import type { Vetted } from "../egress/destination.ts";
+import type { Vetted } from "../egress/index.ts";
 import type { DueSubscription } from "../domain/due-notice.ts";
 import type { NewEvent } from "../domain/event.ts";
 import type { Published, Reservation } from "./publication.ts";

@@ -1,5 +1,4 @@
 import { parseKeyId } from "../domain/api-key.ts";
-import { hostIn } from "../egress/destination-url.ts";
 import { invalidRequest } from "../domain/errors.ts";
 import { idIn, parseId, publicId } from "../domain/ids.ts";
 import { SLUG } from "../domain/organization.ts";
@@ -18,6 +17,7 @@ import type { Dependencies } from "./dependencies.ts";
 import { listEverKnown } from "./event-types.ts";
 import { everywhere, lacking } from "./everywhere.ts";
 import { getOrganization } from "./organizations.ts";
+import { hostIn } from "./queries.ts";
 import type { Shards } from "./shards.ts";
 
 /** A search result. `kind` tells which page shows it. */

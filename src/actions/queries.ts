@@ -1,7 +1,7 @@
 import { DELIVERY_STATES } from "../domain/delivery.ts";
 import type { Fault } from "../domain/errors.ts";
 import { idIn, parseId, type SubscriptionId } from "../domain/ids.ts";
-import { HOST_TEXT, hostIn } from "../egress/destination-url.ts";
+import { hostOf } from "../egress/index.ts";
 import { FAILURE_REASONS } from "../domain/outcome.ts";
 import { readTimestamp, TIMESTAMP_RULE } from "../domain/timestamp.ts";
 import { listed } from "../domain/violation.ts";
@@ -30,6 +30,20 @@ export interface DeliveryQuery {
 
 /** A reason of a failed attempt. */
 export const REASON = new RegExp(`^(?:http_[0-9]{3}|${FAILURE_REASONS.join("|")})$`);
+
+/** What the filter for hosts accepts: a text without white space and control characters. The OpenAPI document has this pattern. */
+export const HOST_TEXT =
+  // eslint-disable-next-line no-control-regex -- It refuses control characters.
+  /^[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+$/;
+
+/**
+ * The same for what an operator may paste: a URL with any scheme, a host with or without a port, or an address. Returns any
+ * other text in lower case.
+ */
+export function hostIn(text: string): string {
+  const rest = text.trim().replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\//i, "");
+  return hostOf(`https://${rest}`) || hostOf(`https://[${rest}]`) || rest.toLowerCase();
+}
 
 /** The parsed query. The database resolves the organization. */
 export interface ReadQuery extends Omit<DeliveryFilter, "subscriptionIds" | "crowd"> {

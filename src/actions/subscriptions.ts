@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { hostOf } from "../egress/destination-url.ts";
+import { hostOf, type Refusal } from "../egress/index.ts";
 import { invalidRequest, PartnerError, unauthenticated, noSuch } from "../domain/errors.ts";
 import { type OrganizationId, type SubscriptionId, publicId, randomId } from "../domain/ids.ts";
 import { seal, whySealed } from "../domain/sealed-secret.ts";
@@ -18,7 +18,6 @@ import { mintSigningSecret } from "../webhook/sign.ts";
 import type { Queryable } from "../postgres/database.ts";
 import { countCancelled } from "./counted-activity.ts";
 import type { Dependencies } from "./dependencies.ts";
-import type { Refusal } from "../egress/destination.ts";
 import { openOnce } from "./opened-secrets.ts";
 
 /** A subscription and its signing secret. */

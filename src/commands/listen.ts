@@ -1,6 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { parseDuration } from "../domain/duration.ts";
-import { isThisMachine } from "../egress/destination-url.ts";
 import { ACCEPTED, type Behaviour } from "../receiver/behaviour.ts";
 import { isSigningSecret, type ListenOptions } from "./listen-options.ts";
 
@@ -103,3 +102,8 @@ function delay(text: string): number {
 }
 
 const DELAY_MAX_MS = 86_400_000;
+
+/** Returns true if the host is this machine, without asking a name server. */
+export function isThisMachine({ hostname }: URL): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}

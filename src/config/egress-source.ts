@@ -1,5 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
-import type { EgressSource } from "../egress/egress-source.ts";
+import type { Source } from "../egress/index.ts";
 import type { Environment, Format } from "./environment.ts";
 import { isWildcard } from "./formats.ts";
 
@@ -10,7 +10,7 @@ const source: Format<string> = {
 };
 
 /** Reads at most one address of each family. */
-export function readEgressSource(env: Environment): EgressSource {
+export function readEgressSource(env: Environment): Source {
   const addresses = env.list("EGRESS_SOURCE", source, 2) ?? [];
   const [ipv4 = null, secondIpv4] = addresses.filter((address) => isIPv4(address));
   const [ipv6 = null, secondIpv6] = addresses.filter((address) => isIPv6(address));

@@ -1,5 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
-import { type Cidr, parseCidr, unmappedBlock } from "../egress/cidr.ts";
+import { type Cidr, parseCidr, unmappedBlock } from "../lib/ip-address.ts";
 import { parseDuration } from "../domain/duration.ts";
 import { SLUG, SLUG_RULE } from "../domain/organization.ts";
 import { isUrl } from "../postgres/driver/url.ts";

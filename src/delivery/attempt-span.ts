@@ -3,7 +3,6 @@ import { auditOf } from "../domain/delivery.ts";
 import { publicId } from "../domain/ids.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { Span, Tracer } from "../lib/tracing.ts";
-import { AttemptFailed } from "../egress/attempt-failed.ts";
 
 /** Starts the span of an attempt, in the trace of the event. Null if nothing is traced. */
 export function startAttempt(tracer: Tracer, claim: Claim): Span | null {
@@ -31,27 +30,6 @@ export function endAttempt(span: Span, outcome: Outcome): void {
   if (outcome.kind === "acknowledged" || outcome.kind === "refused")
     span.set({ "http.response.status_code": outcome.httpStatus });
   span.end(faultOf(outcome));
-}
-
-/** Does a part of an attempt, in a span of its own if the attempt is traced. */
-export function inPhase<Result>(
-  attempt: Span | undefined,
-  name: string,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  return attempt === undefined ? work() : timePhase(attempt.child(name), work);
-}
-
-/** `work` may end the span earlier. */
-export async function timePhase<Result>(span: Span, work: () => Promise<Result>): Promise<Result> {
-  try {
-    const result = await work();
-    span.end();
-    return result;
-  } catch (error) {
-    span.end(error instanceof AttemptFailed ? faultOf(error.outcome) : "unexpected");
-    throw error;
-  }
 }
 
 function faultOf(outcome: Outcome): string | undefined {

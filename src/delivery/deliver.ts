@@ -5,9 +5,8 @@ import { LOST_LEASES_MAX } from "../domain/delivery.ts";
 import { publicId, timeOrderedId } from "../domain/ids.ts";
 import type { InternalFault, Outcome } from "../domain/outcome.ts";
 import { NO_TRACER, type Span, type Tracer } from "../lib/tracing.ts";
-import { internalFault } from "../egress/attempt-failed.ts";
 import { endAttempt, startAttempt } from "./attempt-span.ts";
-import type { Post } from "../egress/sender.ts";
+import type { Post } from "./sender.ts";
 
 export interface DelivererOptions {
   send: (post: Post) => Promise<Outcome>;
@@ -73,8 +72,8 @@ export function createDeliverer({
     const { organizationId, url, signingSecret, body, lostLeases } = claim;
     if (lostLeases >= LOST_LEASES_MAX) return { kind: "unreachable", reason: "interrupted" };
     // The claim came late or this process slept. Another process may have the delivery now.
-    if (startedAt >= claim.leasedUntil) return internalFault("lease_spent");
-    if (signingSecret === null) return internalFault("secret_sealed");
+    if (startedAt >= claim.leasedUntil) return { kind: "internal-fault", fault: "lease_spent" };
+    if (signingSecret === null) return { kind: "internal-fault", fault: "secret_sealed" };
     const eventId = publicId("evt", claim.eventId);
     const attempt = claim.attempts + 1;
     const post = { organizationId, url, eventId, signingSecret, attempt, body, responsiveness };

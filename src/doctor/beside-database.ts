@@ -1,16 +1,14 @@
 import { getServers } from "node:dns";
 import type { Config } from "../config.ts";
-import { isWide } from "../egress/cidr.ts";
 import type { EventTypes } from "../domain/event-types.ts";
-import { createNameLookup } from "../egress/name-lookup.ts";
+import { Egress } from "../egress/index.ts";
+import { isWide } from "../lib/ip-address.ts";
 import { adminTokenPath, openAdminTokens } from "../wiring/admin-tokens.ts";
-import { lookUpLimitMs } from "../wiring/egress.ts";
-import { requireEgressSource } from "../wiring/egress-source.ts";
+import { lookUpLimitMs, readReceiversCa, requireEgressSource } from "../wiring/egress.ts";
 import { requireSafeExport } from "../wiring/export-rights.ts";
 import { openEventTypes } from "../wiring/event-types.ts";
 import { findProgram } from "../wiring/find-program.ts";
 import { isOpenToAll } from "../wiring/kept-file.ts";
-import { readReceiversCa } from "../wiring/receivers-ca.ts";
 import { sealingKeysPath } from "../wiring/sealing-keys.ts";
 import type { Check, Doubt } from "./check.ts";
 import { listenerChecks } from "./listeners.ts";
@@ -80,14 +78,11 @@ async function checkNameServers(config: Config): Promise<string | Doubt> {
 }
 
 async function doesAnswer(server: string, { attemptTimeoutMs }: Config): Promise<boolean> {
-  const names = createNameLookup({
-    servers: [server],
-    timeoutMs: lookUpLimitMs(attemptTimeoutMs),
-    answerLocalhost: false,
-  });
-  const answer = await names.lookup("example.com");
-  names.close();
-  return answer.kind !== "no-resolver";
+  const lookUpMs = lookUpLimitMs(attemptTimeoutMs);
+  const egress = new Egress({ nameServers: [server], lookUpMs });
+  const vetted = await egress.check("https://example.com/");
+  await egress.close();
+  return vetted.ok || vetted.refusal !== "no_resolver";
 }
 
 function checkTypes({ names }: EventTypes): string {

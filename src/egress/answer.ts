@@ -1,6 +1,5 @@
-import { type AnswerHead, readAnswerHead } from "./answer-head.ts";
-import { ArrivedText } from "./arrived-text.ts";
-import { readFields, BadAnswer } from "./fields.ts";
+/** An answer that is not HTTP/1.1, or that exceeds our limits. Each becomes `protocol_error`. The text is for readers of the code. */
+export class BadAnswer extends Error {}
 
 /** The limit of all heads together. A receiver may send any number of interim answers (RFC 9110, 15.2). */
 const HEAD_BYTES_MAX = 16 * 1024;
@@ -112,5 +111,151 @@ export class Answer {
   #spend(bytes: number): void {
     this.#bytesLeft -= bytes;
     if (this.#bytesLeft < 0) throw new BadAnswer("an answer that is too long");
+  }
+}
+
+/** How the end of a body is determined (RFC 9112, 6.3). */
+type Framing = { kind: "length"; bytes: number } | { kind: "chunks" } | { kind: "close" };
+
+/** The parts of an answer's head that matter to a post. */
+export interface AnswerHead {
+  status: number;
+  framing: Framing;
+  /** True if the receiver accepts another request over the same connection. */
+  keepsAlive: boolean;
+  /** How long the receiver waits for the next request. Null if it does not say. */
+  idleSeconds: number | null;
+}
+
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+/** The same length may be repeated (RFC 9110, 8.6). */
+const LENGTH = /^[\t ]*(\d+)[\t ]*(?:,[\t ]*\1[\t ]*)*$/;
+const LENGTH_END = 2n ** 64n;
+/** A tab may follow the word, but other readers take it for a part of the coding. */
+const CHUNKED_AT_LAST = /(?:^|,)[\t ]*chunked *$/i;
+const EMPTY_MEMBER = /(?:^|,)[\t ]*(?:,|$)/;
+const CLOSE = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
+const KEEP_ALIVE = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
+const TIMEOUT = /(?:^|,)[\t ]*timeout=(\d+)/i;
+const NO_BODY: Framing = { kind: "length", bytes: 0 };
+
+/** Takes the lines of a head, without the empty line after them. */
+function readAnswerHead([statusLine = "", ...fieldLines]: string[]): AnswerHead {
+  const [, minor, digits] = STATUS_LINE.exec(statusLine) ?? [];
+  if (digits === undefined) throw new BadAnswer("a malformed status line");
+
+  const status = Number(digits);
+  const isOld = minor === "0";
+  const lines = unfolded(fieldLines);
+  const isFolded = lines.length < fieldLines.length;
+  const fields = readFields(lines);
+  const framing = framingOf(fields);
+  return {
+    status,
+    framing: status === 204 || status === 304 ? NO_BODY : framing,
+    // Readers differ on folded lines, too.
+    keepsAlive: !isFolded && !isAmbiguous(fields, isOld) && staysOpen(fields, isOld),
+    idleSeconds: secondsOf(fields.get("keep-alive")),
+  };
+}
+
+/** Joins each line that begins with white space to the line before (RFC 9112, 5.2). */
+function unfolded(lines: string[]): string[] {
+  if (!lines.some((line) => /^[\t ]/.test(line))) return lines;
+  return lines
+    .join("\n")
+    .replace(/\n[\t ]/g, " ")
+    .split("\n");
+}
+
+function framingOf(fields: Fields): Framing {
+  const codings = fields.get("transfer-encoding");
+  const length = fields.get("content-length");
+  const bytes = length === undefined ? null : bytesOf(length);
+  if (codings !== undefined) return { kind: CHUNKED_AT_LAST.test(codings) ? "chunks" : "close" };
+  return bytes === null ? { kind: "close" } : { kind: "length", bytes };
+}
+
+function bytesOf(length: string): number {
+  const [, digits] = LENGTH.exec(length) ?? [];
+  if (digits === undefined || BigInt(digits) >= LENGTH_END)
+    throw new BadAnswer("a malformed length");
+  return Number(digits);
+}
+
+/** True if readers differ on where the answer ends. Its status counts, but its connection is not used again. */
+function isAmbiguous(fields: Fields, isOld: boolean): boolean {
+  const codings = fields.get("transfer-encoding");
+  const length = fields.get("content-length");
+  if (codings === undefined) return length?.includes(",") === true;
+  return isOld || length !== undefined || EMPTY_MEMBER.test(codings);
+}
+
+function staysOpen(fields: Fields, isOld: boolean): boolean {
+  const connection = fields.get("connection") ?? "";
+  // `Proxy-Connection` is not HTTP, but a receiver that sends `close` in it does close.
+  const proxyConnection = fields.get("proxy-connection") ?? "";
+  if (CLOSE.test(connection) || CLOSE.test(proxyConnection)) return false;
+  return !isOld || KEEP_ALIVE.test(connection);
+}
+
+function secondsOf(keepAlive: string | undefined): number | null {
+  const [, digits] = TIMEOUT.exec(keepAlive ?? "") ?? [];
+  return digits === undefined ? null : Number(digits);
+}
+
+const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)$/;
+
+/** The fields of a head or of trailers. Names are in lower case. The values of a repeated name are joined by commas. */
+type Fields = ReadonlyMap<string, string>;
+
+function readFields(lines: string[]): Fields {
+  const fields = new Map<string, string>();
+  for (const line of lines) {
+    const [, name, value] = FIELD.exec(line) ?? [];
+    if (name === undefined || value === undefined) throw new BadAnswer("a malformed field");
+    const key = name.toLowerCase();
+    const earlier = fields.get(key);
+    fields.set(key, earlier === undefined ? value : `${earlier},${value}`);
+  }
+  return fields;
+}
+
+/** The part of a message that has arrived and is not read yet, one character for each byte. */
+class ArrivedText {
+  #text = "";
+  #at = 0;
+
+  get length(): number {
+    return this.#text.length - this.#at;
+  }
+
+  append(chunk: Buffer): void {
+    const text = chunk.toString("latin1");
+    this.#text = this.length === 0 ? text : this.#text.slice(this.#at) + text;
+    this.#at = 0;
+  }
+
+  /** Returns true if the text starts with `start`, or may when more arrives. */
+  mayStartWith(start: string): boolean {
+    return start.startsWith(this.#text.slice(this.#at, this.#at + start.length));
+  }
+
+  /** Returns the next line without its CRLF, or undefined while it is incomplete. */
+  takeLine(): string | undefined {
+    const end = this.#text.indexOf("\n", this.#at);
+    if (end === -1) return undefined;
+    if (end === this.#at || this.#text[end - 1] !== "\r")
+      throw new BadAnswer("a line feed without a carriage return");
+    const line = this.#text.slice(this.#at, end - 1);
+    this.#at = end + 1;
+    return line;
+  }
+
+  /** Removes up to `length` characters, and returns how many it removed. */
+  skip(length: number): number {
+    const skipped = Math.min(length, this.length);
+    this.#at += skipped;
+    return skipped;
   }
 }

@@ -1,10 +1,8 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { Answer } from "./answer.ts";
-import type { AnswerHead } from "./answer-head.ts";
-import { AttemptFailed, unreachable } from "./attempt-failed.ts";
-import type { Deadline } from "./deadline.ts";
-import { outcomeOfExchange, RESET } from "./outcome-of-error.ts";
+import { Answer, type AnswerHead } from "./answer.ts";
+import { outcomeOfExchange, PostFailed, RESET, unreachable } from "./outcome.ts";
+import type { Deadline } from "./post.ts";
 
 /** The idle time if the receiver does not announce one. */
 const IDLE_MS = 30_000;
@@ -28,21 +26,26 @@ export interface ConnectionKeeper {
   closed: (connection: Connection) => void;
 }
 
+/** What a connection leads to. `raw` is the socket below TLS. */
+interface Way {
+  hostHeader: string;
+  address: string;
+  socket: TLSSocket;
+  raw: Pick<Socket, "bytesRead">;
+}
+
 /** A request that was sent, and the answer so far. */
 interface Exchange {
   answer: Answer;
   deadline: Deadline;
   resolve: (httpStatus: number) => void;
-  reject: (why: AttemptFailed) => void;
+  reject: (why: PostFailed) => void;
   onFirstByte: (() => void) | undefined;
 }
 
 /** One TLS connection to one vetted address, for one request at a time. */
 export class Connection {
-  readonly hostHeader: string;
-  readonly address: string;
-  readonly #socket: TLSSocket;
-  readonly #raw: Pick<Socket, "bytesRead">;
+  readonly #way: Way;
   readonly #keeper: ConnectionKeeper;
   #exchange: Exchange | null = null;
   #tickets = 0;
@@ -51,41 +54,35 @@ export class Connection {
   /** True if the receiver has sent data since the last request. */
   hasAnswered = false;
 
-  constructor(
-    {
-      hostHeader,
-      address,
-      socket,
-      raw,
-    }: { hostHeader: string; address: string; socket: TLSSocket; raw: Pick<Socket, "bytesRead"> },
-    keeper: ConnectionKeeper,
-  ) {
-    this.hostHeader = hostHeader;
-    this.address = address;
-    this.#socket = socket;
-    this.#raw = raw;
+  constructor(way: Way, keeper: ConnectionKeeper) {
+    this.#way = way;
     this.#keeper = keeper;
+    const { socket } = way;
     socket.setTimeout(IDLE_MS);
-    socket.on("data", (chunk: Buffer) => {
-      this.#take(chunk);
-    });
+    socket.on("data", (chunk: Buffer) => this.#take(chunk));
     socket.on("session", () => {
       if (++this.#tickets > TICKETS_MAX) this.destroy();
     });
     socket.on("timeout", () => {
       if (this.#exchange === null) this.destroy(); // During a request, its deadline applies.
     });
-    socket.on("error", (error) => {
-      this.#break(new AttemptFailed(outcomeOfExchange(error), error));
-    });
+    socket.on("error", (error) => this.#break(new PostFailed(outcomeOfExchange(error), error)));
     socket.once("close", () => {
-      this.#break(new AttemptFailed(RESET));
+      this.#break(new PostFailed(RESET));
       keeper.closed(this);
     });
   }
 
+  get hostHeader(): string {
+    return this.#way.hostHeader;
+  }
+
+  get address(): string {
+    return this.#way.address;
+  }
+
   get isOpen(): boolean {
-    return this.#socket.writable;
+    return this.#way.socket.writable;
   }
 
   /**
@@ -97,10 +94,8 @@ export class Connection {
       this.hasAnswered = false;
       this.#isUsedSince = true;
       this.#exchange = { answer: new Answer(), deadline, resolve, reject, onFirstByte };
-      deadline.guard((why) => {
-        this.#break(why);
-      });
-      this.#socket.write(request);
+      deadline.guard((why) => this.#break(why));
+      this.#way.socket.write(request);
     });
   }
 
@@ -109,23 +104,23 @@ export class Connection {
    * handles records without data by itself. So they never reach us, but a flood of them could occupy our thread.
    */
   breakFlood(): void {
-    const { bytesRead } = this.#raw;
+    const { bytesRead } = this.#way.raw;
     if (this.#isUsedSince) {
       this.#isUsedSince = false;
       this.#rawBytesBefore = bytesRead;
     } else if (bytesRead - this.#rawBytesBefore > RAW_BYTES_MAX) {
-      this.#break(new AttemptFailed(unreachable("protocol_error")));
+      this.#break(new PostFailed(unreachable("protocol_error")));
     }
   }
 
   destroy(): void {
-    this.#socket.destroy();
+    this.#way.socket.destroy();
   }
 
   #take(chunk: Buffer): void {
-    if (!this.hasAnswered) this.#exchange?.onFirstByte?.();
-    this.hasAnswered = true;
     const exchange = this.#exchange;
+    if (!this.hasAnswered) exchange?.onFirstByte?.();
+    this.hasAnswered = true;
     if (exchange === null) {
       this.destroy(); // There is no request.
       return;
@@ -135,7 +130,7 @@ export class Connection {
     const { head } = exchange.answer;
 
     if (head !== null && !wasAnswered) exchange.resolve(head.status);
-    if (progress === "bad") this.#break(new AttemptFailed(unreachable("protocol_error")));
+    if (progress === "bad") this.#break(new PostFailed(unreachable("protocol_error")));
     else if (progress === "complete") this.#complete(exchange, head);
     else if (head !== null && !wasAnswered) this.#keeper.draining(this);
   }
@@ -148,11 +143,12 @@ export class Connection {
       this.destroy();
       return;
     }
-    if (this.#socket.timeout !== idleMs) this.#socket.setTimeout(idleMs);
+    const { socket } = this.#way;
+    if (socket.timeout !== idleMs) socket.setTimeout(idleMs);
     this.#keeper.idle(this);
   }
 
-  #break(why: AttemptFailed): void {
+  #break(why: PostFailed): void {
     const exchange = this.#exchange;
     this.#exchange = null;
     if (exchange !== null && exchange.answer.head !== null) exchange.deadline.lift();

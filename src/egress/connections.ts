@@ -1,50 +1,41 @@
 import type { Socket } from "node:net";
 import type { SecureContext } from "node:tls";
-import type { Responsiveness } from "../domain/concurrency-limit.ts";
-import type { Destination } from "./destination-url.ts";
-import { ANY_SOURCE, type EgressSource } from "./egress-source.ts";
+import { BoundedCache } from "../lib/bounded-cache.ts";
 import { OncePerTurn } from "../lib/once-per-turn.ts";
-import type { OrganizationId } from "../domain/ids.ts";
-import type { Span } from "../lib/tracing.ts";
-import { inPhase } from "../delivery/attempt-span.ts";
+import { Tally } from "../lib/tally.ts";
 import { Connection, type ConnectionKeeper } from "./connection.ts";
-import type { Deadline } from "./deadline.ts";
-import { dial, type Room } from "./dial.ts";
-import { handshake } from "./handshake.ts";
-import { watchLongTurns } from "./long-turns.ts";
-import { SetUps } from "./set-ups.ts";
+import type { Vetted } from "./destination.ts";
+import { dial, type Room, type Source } from "./dial.ts";
+import { type Deadline, inPhase, type Post } from "./post.ts";
+import { handshake } from "./tls.ts";
 
-/** Answers that may still be read after their attempt has ended. The limit keeps slow bodies from piling up. */
+/** Answers that may still be read after their post has ended. The limit keeps slow bodies from piling up. */
 export const DRAINING_MAX = 128;
 
-/** Attempts at a receiver that is known to be silent do not wait for connections, and nobody waits for theirs. */
-type Waiting = Exclude<Responsiveness, "silent">;
+/** The part of its time that a post may wait while others set up connections to its host. */
+const WAITING_PART = 1 / 20;
 
-/** What a connection is for. */
-interface Purpose<Which = Responsiveness> {
-  /** Of the receiver. */
-  responsiveness: Which;
-  organizationId: OrganizationId | undefined;
-  deadline: Deadline;
-  /** Of the attempt, if it is traced. */
-  span?: Span | undefined;
-}
+/** Hosts that are remembered because they close their connections. */
+const CLOSING_MAX = 20_000;
+
+/** Where a post goes. */
+type Target = Pick<Vetted & { ok: true }, "destination" | "addresses">;
 
 /**
- * All open connections, and those that are free for the next attempt at their host.
+ * All open connections, and those that are free for the next post to their host.
  *
- * A free connection is reused only if its peer is among the addresses that were vetted for this attempt. So after a name moves,
- * no attempt uses the connections to its old addresses.
+ * A free connection is reused only if its peer is among the addresses that were vetted for this post. So after a name moves, no post
+ * uses the connections to its old addresses.
  */
 export class Connections implements ConnectionKeeper, Room {
   readonly #secureContext: SecureContext;
   readonly #max: number;
-  readonly #source: EgressSource;
+  readonly #source: Source | undefined;
   readonly #stopWatching: () => void;
-  /** Attempts at responsive receivers do not wait for the others, whose receivers may hang. */
-  readonly #setUps: Readonly<Record<Waiting, SetUps>>;
-  /** Each organization begins one connection in a turn of the event loop. Its other handshakes would delay everybody else. */
-  readonly #begins = new OncePerTurn<OrganizationId | undefined>();
+  /** Posts to responsive receivers do not wait for the others, whose receivers may hang. Nobody waits for those to silent ones. */
+  readonly #setUps = { responsive: new SetUps(), unknown: new SetUps() };
+  /** Each group begins one connection in a turn of the event loop. Its other handshakes would delay everybody else. */
+  readonly #begins = new OncePerTurn<string | undefined>();
   /** Sockets that are not connected or not secured yet. */
   readonly #dialling = new Set<Socket>();
   readonly #open = new Set<Connection>();
@@ -57,17 +48,16 @@ export class Connections implements ConnectionKeeper, Room {
   #lateMs = 0;
 
   /**
-   * `max` bounds the open sockets. Above it, the connection that has been idle longest is closed. The first socket of an
-   * attempt is allowed even if no connection is idle. `waitMs` bounds how long an attempt waits for a connection of others.
+   * `max` bounds the open sockets. Above it, the connection that has been idle longest is closed. The first socket of a post is
+   * allowed even if no connection is idle.
    */
   constructor(
     secureContext: SecureContext,
-    { max, waitMs, source = ANY_SOURCE }: { max: number; waitMs: number; source?: EgressSource },
+    { max, source }: { max: number; source?: Source | undefined },
   ) {
     this.#secureContext = secureContext;
     this.#max = max;
     this.#source = source;
-    this.#setUps = { responsive: new SetUps(waitMs), unknown: new SetUps(waitMs) };
     this.#stopWatching = watchLongTurns((lateMs) => {
       this.#lateMs += lateMs;
       for (const connection of this.#open) connection.breakFlood();
@@ -79,56 +69,36 @@ export class Connections implements ConnectionKeeper, Room {
     return performance.now() - this.#lateMs;
   }
 
-  /** Returns the most recently used free connection that leads to one of the addresses. */
-  takeIdle({ hostHeader }: Destination, addresses: readonly string[]): Connection | undefined {
-    const idle = this.#idleByHost.get(hostHeader) ?? [];
-    for (let last = idle.at(-1); last !== undefined; last = idle.at(-1)) {
-      this.#takeOut(last);
-      if (last.isOpen && addresses.includes(last.address)) return last;
-      last.destroy();
-    }
-    return undefined;
+  /** Returns a free connection, after a short wait if others set one up. Undefined if the post should set one up. */
+  free(
+    target: Target,
+    { responsiveness = "unknown" }: Post,
+    deadline: Deadline,
+  ): Connection | undefined | Promise<Connection | undefined> {
+    if (responsiveness === "silent") return undefined;
+    const { hostHeader } = target.destination;
+    const setUps = this.#setUps[responsiveness];
+    const free = this.#takeIdle(target);
+    if (free !== undefined || !setUps.isBusy(hostHeader)) return free;
+    const turn = setUps.turn(hostHeader, deadline.ms * WAITING_PART);
+    return deadline.bound(turn).then(() => this.#takeIdle(target));
   }
 
-  /** True if attempts of the same responsiveness set up a connection to the host, or wait for one. */
-  isSettingUp({ hostHeader }: Destination, responsiveness: Waiting): boolean {
-    return this.#setUps[responsiveness].isBusy(hostHeader);
+  /** Sets up a connection. Others wait for it a little, unless the receiver is silent. */
+  connect(target: Target, post: Post, deadline: Deadline): Promise<Connection> {
+    const setUp = () => this.#connect(target, post, deadline);
+    if (post.responsiveness === "silent") return setUp();
+    return this.#setUps[post.responsiveness ?? "unknown"].run(target.destination.hostHeader, setUp);
   }
 
-  /** Waits a little for a free connection. Returns undefined if the attempt should set one up. */
-  async waitForIdle(
-    destination: Destination,
-    addresses: readonly string[],
-    { responsiveness, deadline }: Pick<Purpose<Waiting>, "responsiveness" | "deadline">,
-  ): Promise<Connection | undefined> {
-    await deadline.bound(this.#setUps[responsiveness].turn(destination.hostHeader));
-    return this.takeIdle(destination, addresses);
-  }
-
-  /** Sets up a connection. Other attempts of the same responsiveness at the host wait for it a little. */
-  connect(
-    destination: Destination,
-    addresses: readonly string[],
-    purpose: Purpose<Waiting>,
-  ): Promise<Connection> {
-    return this.#setUps[purpose.responsiveness].run(destination.hostHeader, () =>
-      this.connectAlone(destination, addresses, purpose),
-    );
-  }
-
-  /** Sets up a connection that no other attempt waits for. */
-  async connectAlone(
-    destination: Destination,
-    addresses: readonly string[],
-    { organizationId, responsiveness, deadline, span }: Purpose,
-  ): Promise<Connection> {
-    if (responsiveness !== "responsive") await deadline.bound(this.#begins.turn(organizationId));
+  async #connect(target: Target, post: Post, deadline: Deadline): Promise<Connection> {
+    const { destination, addresses } = target;
+    if (post.responsiveness !== "responsive") await deadline.bound(this.#begins.turn(post.group));
     this.makeRoom();
-    const way = { room: this, source: this.#source };
-    const { socket, address } = await inPhase(span, "connect", () =>
-      dial(addresses, destination.port, deadline, way),
+    const { socket, address } = await inPhase(post, "connect", () =>
+      dial(addresses, destination.port, deadline, { room: this, source: this.#source }),
     );
-    const secured = await inPhase(span, "tls", () =>
+    const secured = await inPhase(post, "tls", () =>
       handshake(socket, destination, this.#secureContext, deadline),
     );
     const { hostHeader } = destination;
@@ -136,6 +106,17 @@ export class Connections implements ConnectionKeeper, Room {
     this.#dialling.delete(socket);
     this.#open.add(connection);
     return connection;
+  }
+
+  /** Returns the most recently used free connection that leads to one of the addresses. */
+  #takeIdle({ destination, addresses }: Target): Connection | undefined {
+    const idle = this.#idleByHost.get(destination.hostHeader) ?? [];
+    for (let last = idle.at(-1); last !== undefined; last = idle.at(-1)) {
+      this.#takeOut(last);
+      if (last.isOpen && addresses.includes(last.address)) return last;
+      last.destroy();
+    }
+    return undefined;
   }
 
   hold(socket: Socket): void {
@@ -207,4 +188,94 @@ export class Connections implements ConnectionKeeper, Room {
     if (idle.length === 0) this.#idleByHost.delete(connection.hostHeader);
     return true;
   }
+}
+
+/**
+ * Lets the posts to a host wait for each other's connections, because to set one up costs more than ten requests. Otherwise a
+ * dispatcher that begins with a backlog would set up one for each post, although most could use one that another has left.
+ */
+export class SetUps {
+  readonly #running = new Tally<string>();
+  /** The posts to a host that wait, longest wait first. */
+  readonly #waiting = new Map<string, Set<() => void>>();
+  /** Hosts whose last connection was closed after its request. */
+  readonly #closing = new BoundedCache<string, boolean>(CLOSING_MAX);
+
+  /** Returns true if another post sets up a connection to the host, or waits for one, and may leave it to the next. */
+  isBusy(host: string): boolean {
+    if (this.#closing.get(host) === true) return false;
+    return this.#running.of(host) > 0 || this.#waiting.has(host);
+  }
+
+  /** Resolves when another post has left a connection or got none. Or after `waitMs`, because the receiver may be slow. */
+  turn(host: string, waitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(host) ?? new Set();
+      const go = () => {
+        if (!waiting.delete(go)) return;
+        clearTimeout(timer);
+        if (waiting.size === 0) this.#waiting.delete(host);
+        resolve();
+      };
+      const timer = setTimeout(go, waitMs).unref();
+      this.#waiting.set(host, waiting.add(go));
+    });
+  }
+
+  async run<Result>(host: string, setUp: () => Promise<Result>): Promise<Result> {
+    this.#running.add(host);
+    const beganMs = performance.now();
+    try {
+      const result = await setUp();
+      this.#wakeNextAfter(host, performance.now() - beganMs);
+      return result;
+    } catch (error) {
+      this.#wakeNext(host);
+      throw error;
+    } finally {
+      this.#running.remove(host);
+    }
+  }
+
+  /** Call it when a post has left its connection to the next. Returns false if none waits for it. */
+  left(host: string): boolean {
+    if (this.#closing.get(host) === true) this.#closing.set(host, false);
+    return this.#wakeNext(host);
+  }
+
+  /** Call it when a connection was closed after its request. */
+  closed(host: string): void {
+    if (this.#closing.get(host) !== true) this.#closing.set(host, true);
+    for (const go of this.#waiting.get(host) ?? []) go();
+  }
+
+  /** If a connection is not left after as long as its set-up took, the receiver may hang. Then the next post sets one up. */
+  #wakeNextAfter(host: string, tookMs: number): void {
+    const [longest] = this.#waiting.get(host) ?? [];
+    if (longest) setTimeout(longest, tookMs).unref();
+  }
+
+  /** Returns false if none waits. */
+  #wakeNext(host: string): boolean {
+    const [longest] = this.#waiting.get(host) ?? [];
+    longest?.();
+    return longest !== undefined;
+  }
+}
+
+const TICK_MS = 50;
+const LATE_MS = 50;
+
+/**
+ * Calls `look` after each long turn of the event loop, before the input that arrived meanwhile is read. It tells how late the turn
+ * is. Returns the function that stops it.
+ */
+export function watchLongTurns(look: (lateMs: number) => void): () => void {
+  let dueMs = performance.now() + TICK_MS;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    if (now - dueMs > LATE_MS) look(now - dueMs);
+    dueMs = now + TICK_MS;
+  }, TICK_MS).unref();
+  return () => clearInterval(timer);
 }

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { URL_LENGTH_MAX } from "../egress/destination-url.ts";
+import { URL_LENGTH_MAX } from "../egress/index.ts";
 import type { EventTypes } from "../domain/event-types.ts";
 import { listed } from "../domain/violation.ts";
 import { Timestamp, timestampOrNull } from "./timestamp-schema.ts";

@@ -11,7 +11,7 @@ import type { CancelledCount } from "../postgres/cancellation.ts";
 import { type Database, isUnavailable } from "../postgres/database.ts";
 import { openDatabase } from "./database.ts";
 import { DatabaseClock } from "./database-clock.ts";
-import { openDestinations } from "./egress.ts";
+import { openEgress } from "./egress.ts";
 import type { Opened } from "./opened.ts";
 import { openRing } from "./sealing-keys.ts";
 
@@ -86,13 +86,13 @@ async function openDependencies(
   { opened, eventTypes }: { opened: Opened; eventTypes: EventTypes },
 ): Promise<Dependencies> {
   const { foundations } = await openFoundations(config, db);
-  const destinations = openDestinations(config);
-  opened.add(() => destinations.close());
+  const egress = openEgress(config);
+  opened.add(() => egress.close());
   return createDependencies({
     ...foundations,
     ...NO_DISPATCHER,
     eventTypes,
     retentionMs: config.retentionMs,
-    checkDestination: destinations.forRequests,
+    checkDestination: (url, organizationId) => egress.check(url, organizationId),
   });
 }

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
-import { DRAINING_MAX } from "../egress/connections.ts";
+import { DRAINING_MAX } from "../egress/index.ts";
 import { CONNECTIONS_MAX } from "../http/build-app.ts";
 import { CONNECTIONS_MAX as POOL_MAX } from "./database.ts";
 

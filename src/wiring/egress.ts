@@ -1,53 +1,28 @@
-import { checkDestination, refused, type Vetted } from "../egress/destination.ts";
+import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import type { Config } from "../config.ts";
-import { EvenShare } from "../egress/even-share.ts";
-import type { OrganizationId } from "../domain/ids.ts";
-import { createNameLookup } from "../egress/name-lookup.ts";
-import { ResolverLoad } from "../egress/resolver-load.ts";
+import { Egress, type EgressOptions } from "../egress/index.ts";
 
-type Settings = Pick<Config, "dnsServers" | "attemptTimeoutMs" | "egress" | "dispatchConcurrency">;
+type Settings = Pick<
+  Config,
+  "dnsServers" | "attemptTimeoutMs" | "egress" | "egressSource" | "dispatchConcurrency"
+>;
 
-export interface Destinations {
-  forRequests: (url: string, organizationId: OrganizationId) => Promise<Vetted>;
-  forDeliveries: (url: string) => Promise<Vetted>;
-  close: () => void;
-}
-
-/**
- * Opens two checks of URLs, for requests and for deliveries. Each has its own look-ups. A caller can name hosts with silent
- * name servers as fast as the rate limit allows. That must not use up the look-ups of deliveries or of other organizations, so
- * organizations share the look-ups of requests evenly.
- */
-export function openDestinations(
-  config: Settings,
-  /** Called when a request's URL cannot be checked because no resolver answers. */
-  onUnresolved: () => void = () => undefined,
-): Destinations {
-  const lookUpsMax = config.dispatchConcurrency; // Each attempt makes one look-up.
-  const load = new ResolverLoad();
-  const requests = open(config, load);
-  const deliveries = open(config, load, lookUpsMax);
-  const places = new EvenShare(lookUpsMax);
-
-  return {
-    forRequests,
-    forDeliveries: deliveries.check,
-    close: () => {
-      requests.close();
-      deliveries.close();
-    },
-  };
-
-  async function forRequests(url: string, organizationId: OrganizationId): Promise<Vetted> {
-    if (!places.take(organizationId)) return refused("too_many_lookups");
-    try {
-      const vetted = await requests.check(url);
-      if (!vetted.ok && vetted.refusal === "no_resolver") onUnresolved();
-      return vetted;
-    } finally {
-      places.give(organizationId);
-    }
-  }
+/** Opens what posts to receivers and checks their URLs, as the settings say. */
+export function openEgress(
+  { dnsServers, attemptTimeoutMs, egress, egressSource, dispatchConcurrency }: Settings,
+  parts: Pick<EgressOptions, "ca" | "maxConnections"> = {},
+): Egress {
+  return new Egress({
+    ...parts,
+    policy: egress,
+    nameServers: dnsServers ?? undefined,
+    lookUpMs: lookUpLimitMs(attemptTimeoutMs),
+    maxLookUps: dispatchConcurrency, // Each attempt makes one look-up.
+    source: egressSource,
+  });
 }
 
 /** The time limit of a look-up: half of its attempt. */
@@ -55,21 +30,56 @@ export function lookUpLimitMs(attemptTimeoutMs: number): number {
   return attemptTimeoutMs / 2;
 }
 
-function open(
-  { dnsServers, attemptTimeoutMs, egress }: Settings,
-  load: ResolverLoad,
-  lookUpsMax = Infinity,
-) {
-  const names = createNameLookup({
-    servers: dnsServers ?? undefined,
-    timeoutMs: lookUpLimitMs(attemptTimeoutMs),
-    answerLocalhost: egress.allow.length > 0,
-    lookUpsMax,
-    load,
+/** Throws if this machine does not have the source addresses of the settings. */
+export async function requireEgressSource({
+  egressSource: { ipv4, ipv6 },
+}: Pick<Config, "egressSource">): Promise<void> {
+  for (const address of [ipv4, ipv6]) {
+    if (address !== null && !(await isOwnAddress(address))) {
+      throw new Error(`EGRESS_SOURCE: this machine does not have the address ${address}`);
+    }
+  }
+}
+
+async function isOwnAddress(address: string): Promise<boolean> {
+  const probe = createServer();
+  try {
+    await once(probe.listen({ host: address, port: 0 }), "listening");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    probe.close();
+  }
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** Returns certificates (PEM) of authorities to trust besides the usual ones. Undefined if none are configured. */
+export async function readReceiversCa({
+  egressCaFile: path,
+  nodeCaFile,
+}: Pick<Config, "egressCaFile" | "nodeCaFile">): Promise<string | undefined> {
+  if (path === null) return undefined;
+  const pem = await readFile(path, "utf8").catch((error: unknown) => {
+    throw new Error(`EGRESS_CA_FILE cannot be read: ${(error as Error).message}`);
   });
-  const parts = { lookup: names.lookup, egress };
-  return {
-    check: (url: string) => checkDestination(parts, url),
-    close: names.close,
-  };
+  const certificates = pem.match(CERTIFICATE) ?? [];
+  if (certificates.length === 0) throw new Error(`EGRESS_CA_FILE ${path} holds no certificate`);
+  // TLS would silently skip a damaged certificate, and then every delivery would fail.
+  if (!certificates.every((certificate) => isReadable(certificate))) {
+    throw new Error(`EGRESS_CA_FILE ${path} holds a damaged certificate`);
+  }
+  // Node.js 20 forgets its own file once others are added. It has warned if it cannot read it.
+  const own = nodeCaFile === null ? "" : await readFile(nodeCaFile, "utf8").catch(() => "");
+  return `${pem}\n${own}`;
+}
+
+function isReadable(certificate: string): boolean {
+  try {
+    new X509Certificate(certificate);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -10,7 +10,7 @@ import { Dispatcher, type DispatcherOptions } from "../delivery/dispatcher.ts";
 import { Due, type DueOptions } from "../delivery/due.ts";
 import { createRecorder } from "../delivery/recorder.ts";
 import { Slots } from "../delivery/slots.ts";
-import type { Sender } from "../egress/sender.ts";
+import type { Send } from "../delivery/sender.ts";
 import { DEFERRED_DELAY_MS } from "../domain/delivery.ts";
 import { NO_TRACER, type Tracer } from "../lib/tracing.ts";
 import { isTransient, isUnavailable } from "../postgres/database.ts";
@@ -41,7 +41,7 @@ export function createEngine(
     onInternalFault,
     onError,
   }: {
-    send: Sender["send"];
+    send: Send;
     writes: Writes;
     /** Shared by the dispatchers of all shards. */
     slots?: Slots;

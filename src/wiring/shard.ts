@@ -7,7 +7,7 @@ import type { Dependencies } from "../actions/dependencies.ts";
 import { requireRingInUse } from "../actions/reseal.ts";
 import type { Config } from "../config.ts";
 import type { Dispatcher, DispatcherOptions } from "../delivery/dispatcher.ts";
-import type { Sender } from "../egress/sender.ts";
+import type { Send } from "../delivery/sender.ts";
 import type { Slots } from "../delivery/slots.ts";
 import type { EventTypes } from "../domain/event-types.ts";
 import type { Problem } from "../domain/overview.ts";
@@ -17,7 +17,6 @@ import { startActivityWriter } from "./activity-writer.ts";
 import { openDatabase, standstillMs } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { openFoundations } from "./dependencies.ts";
-import type { Destinations } from "./egress.ts";
 import { createEngine } from "./engine.ts";
 import { startAnnouncing } from "./event-types.ts";
 import type { NoteFault } from "./fault-log.ts";
@@ -39,14 +38,14 @@ const OWN_WRITES_SHARE = 4;
 
 /** What attempts need. */
 export interface Sending {
-  sender: Sender;
+  send: Send;
   slots: Slots;
 }
 
 /** The parts of the process that all shards share. */
 export interface SharedParts {
   eventTypes: EventTypes;
-  destinations: Destinations;
+  checkDestination: Dependencies["checkDestination"];
   /** Null in a process that makes no attempts. */
   sending: Sending | null;
   processId: ProcessId;
@@ -118,7 +117,7 @@ export async function openShard(
     sending === null
       ? null
       : createEngine(foundations, config, {
-          send: (post) => sending.sender.send(post),
+          send: sending.send,
           slots: sending.slots,
           writes,
           isGivenUp: () => isGivenUp,
@@ -157,7 +156,7 @@ export async function openShard(
     reserve: nudging.reserve,
     eventTypes: parts.eventTypes,
     retentionMs: config.retentionMs,
-    checkDestination: parts.destinations.forRequests,
+    checkDestination: parts.checkDestination,
     noteWrite: writes.note,
   });
   const maintenance = startMaintenance(deps, clock, {

@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 import { isLoopback, isWildcard } from "../config/formats.ts";
-import { isWide } from "../egress/cidr.ts";
+import { isWide } from "../lib/ip-address.ts";
 import { formatDuration } from "../domain/duration.ts";
 
 export interface Warning {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { createDeliverer } from "../../src/delivery/deliver.ts";
-import type { Post } from "../../src/egress/sender.ts";
+import type { Post } from "../../src/delivery/sender.ts";
 import type { Responsiveness } from "../../src/domain/concurrency-limit.ts";
 import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";

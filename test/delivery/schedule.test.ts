@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Post } from "../../src/egress/sender.ts";
+import type { Post } from "../../src/delivery/sender.ts";
 import { createApiKey, revokeApiKey } from "../../src/actions/api-keys.ts";
 import { publish as publishEvents } from "../../src/actions/publish.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkUrl } from "../../src/egress/destination-url.ts";
-import { isContactable } from "../../src/egress/public-address.ts";
-import { isPublic } from "../support/special-addresses.ts";
+import { checkUrl } from "../../src/egress/destination.ts";
+import { isContactable } from "../../src/egress/address-policy.ts";
+import { isPublic } from "./special-addresses.ts";
 
 /** Published vulnerabilities of other projects, tested against our policy. */
 const nothing = { allow: [], deny: [] };

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { Duplex, type DuplexOptions } from "node:stream";
 import { after, type TestContext, test } from "node:test";
 import { createSecureContext, type TLSSocket } from "node:tls";
-import { Deadline } from "../../src/egress/deadline.ts";
+import { Deadline } from "../../src/egress/post.ts";
 import { Connection, type ConnectionKeeper } from "../../src/egress/connection.ts";
 import { Connections } from "../../src/egress/connections.ts";
-import { checkUrl } from "../../src/egress/destination-url.ts";
+import { onConnect } from "../support/network.ts";
+import { Egress } from "../../src/egress/index.ts";
 
 const deadlines: Deadline[] = [];
 after(() => {
@@ -27,15 +28,17 @@ const SILENT: DuplexOptions = {
   },
 };
 
+const POST = { url: "", headers: {}, body: Buffer.alloc(0), timeoutMs: 1_200_000 };
+
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n";
 const ANSWER = `${HEAD}ok`;
 
 const turn = () => new Promise(setImmediate);
 
-function aConnection(keeper: ConnectionKeeper = KEEPER) {
+function aConnection(keeper: ConnectionKeeper = KEEPER, hostHeader = "receiver.example") {
   const socket = Object.assign(new Duplex(SILENT), { setTimeout: () => undefined });
   const raw = { bytesRead: 100_000 };
-  const where = { hostHeader: "receiver.example", address: "192.0.2.1" };
+  const where = { hostHeader, address: "192.88.98.1" };
   const connection = new Connection(
     { ...where, socket: socket as unknown as TLSSocket, raw },
     keeper,
@@ -107,7 +110,7 @@ test("a receiver that sends data without a request loses its connection at once"
 });
 
 function slowConnections(t: TestContext) {
-  const connections = new Connections(createSecureContext(), { max: 1_000, waitMs: 500 });
+  const connections = new Connections(createSecureContext(), { max: 1_000 });
   t.after(() => connections.close());
   /** A connection whose answer has begun, and continues when the test calls it. */
   return async () => {
@@ -136,21 +139,23 @@ test("each slow answer above the maximum closes the oldest connection", async (t
   assert.deepEqual(ended, [0, 1, 2]);
 });
 
-test("a free connection goes to an attempt at a responsive receiver first", async (t) => {
-  const connections = new Connections(createSecureContext(), { max: 1_000, waitMs: 60_000 });
+test("a free connection goes to a post to a responsive receiver first", async (t) => {
+  const connections = new Connections(createSecureContext(), { max: 1_000 });
   t.after(() => connections.close());
-  const checked = checkUrl("https://receiver.example/", { allow: [], deny: [] });
-  assert.ok(checked.ok);
+  onConnect(t, (socket) => socket); // Those that set up the connections, and never end.
+  const vetted = await new Egress().check("https://192.88.98.1/");
+  assert.ok(vetted.ok);
   const served: string[] = [];
-  for (const responsiveness of ["unknown", "responsive"] as const)
-    void connections
-      .waitForIdle(checked.destination, ["192.0.2.1"], {
-        responsiveness,
-        deadline: aDeadline(),
-      })
-      .then(() => served.push(responsiveness));
+  for (const responsiveness of ["unknown", "responsive"] as const) {
+    const post = { ...POST, responsiveness };
+    void connections.connect(vetted, post, aDeadline());
+    const free = connections.free(vetted, post, aDeadline());
+    assert.ok(free instanceof Promise);
+    void free.then(() => served.push(responsiveness));
+  }
+  const { hostHeader } = vetted.destination;
   for (const expected of [["responsive"], ["responsive", "unknown"]]) {
-    const { connection, post, say } = aConnection(connections);
+    const { connection, post, say } = aConnection(connections, hostHeader);
     t.after(() => connection.destroy());
     void post();
     await say(ANSWER);

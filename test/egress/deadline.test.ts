@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { test } from "node:test";
-import { Deadline } from "../../src/egress/deadline.ts";
+import { Deadline } from "../../src/egress/post.ts";
 import { standStill } from "../support/stand-still.ts";
 import { openPort } from "../support/free-port.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { parseCidr } from "../../src/egress/cidr.ts";
-import { checkUrl, type Destination } from "../../src/egress/destination-url.ts";
-import type { AddressPolicy } from "../../src/egress/public-address.ts";
-import { isPublicByTheList, text4 } from "../support/special-addresses.ts";
+import { parseCidr } from "../../src/lib/ip-address.ts";
+import { checkUrl, type Destination } from "../../src/egress/destination.ts";
+import type { AddressPolicy } from "../../src/egress/address-policy.ts";
+import { isPublicByTheList, text4 } from "./special-addresses.ts";
 import { URLS } from "../support/urls.ts";
 
 const nothing: AddressPolicy = { allow: [], deny: [] };

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkDestination, type Vetted } from "../../src/egress/destination.ts";
-import { parseCidr } from "../../src/egress/cidr.ts";
-import type { AddressPolicy } from "../../src/egress/public-address.ts";
-import type { LookupResult } from "../../src/egress/name-lookup.ts";
+import {
+  type AddressPolicy,
+  Egress,
+  type LookupResult,
+  type NameLookup,
+  parseCidr,
+  type Vetted,
+} from "../../src/egress/index.ts";
 
 const PUBLIC: AddressPolicy = { allow: [], deny: [] };
 const HOST = "hooks.partner.com";
@@ -16,7 +20,21 @@ async function check(
   const result: LookupResult = Array.isArray(found)
     ? { kind: "addresses", addresses: found }
     : found;
-  return checkDestination({ lookup: () => Promise.resolve(result), egress }, url);
+  return checkWith(() => Promise.resolve(result), url, egress);
+}
+
+/** One for each policy, because an Egress remembers its verdicts. */
+const egresses = new Map<AddressPolicy, { egress: Egress; answer: { lookup: NameLookup } }>();
+
+function checkWith(lookup: NameLookup, url: string, policy = PUBLIC) {
+  let known = egresses.get(policy);
+  if (known === undefined) {
+    const answer = { lookup };
+    const egress = new Egress({ policy, lookup: (host) => answer.lookup(host) });
+    egresses.set(policy, (known = { egress, answer }));
+  }
+  known.answer.lookup = lookup;
+  return known.egress.check(url);
 }
 
 function refusal(vetted: Vetted): string | null {
@@ -69,7 +87,7 @@ test("a URL that breaks the rules is refused without a look-up", async () => {
     "https://10.0.0.1",
     "https://x.local",
   ]) {
-    assert.equal(refusal(await checkDestination({ lookup, egress: PUBLIC }, url)), "url");
+    assert.equal(refusal(await checkWith(lookup, url)), "url");
   }
 });
 
@@ -82,7 +100,7 @@ test("an address in the URL needs no look-up", async () => {
       "2606:2800:21f:cb07:6820:80da:af6b:8b2c",
     ],
   ] as const) {
-    const vetted = await checkDestination({ lookup, egress: PUBLIC }, url);
+    const vetted = await checkWith(lookup, url);
     assert.deepEqual(vetted.ok && vetted.addresses, [address]);
   }
 });

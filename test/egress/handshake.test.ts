@@ -8,7 +8,7 @@ import { test } from "node:test";
 import tls from "node:tls";
 import { promisify } from "node:util";
 import { X509CertificateGenerator } from "@peculiar/x509";
-import { trustedRoots } from "../../src/egress/handshake.ts";
+import { trustedRoots } from "../../src/egress/tls.ts";
 import { issueAuthority } from "../../src/receiver/certificates.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 import { startReceiver } from "../support/receiver.ts";
@@ -50,8 +50,8 @@ async function anRsaCertificate() {
 const SHAKE_HANDS = `
   import { connect } from "node:net";
   const [place, port, ca] = process.argv.slice(1);
-  const { handshake, trustedRoots } = await import(place + "handshake.js");
-  const { Deadline } = await import(place + "deadline.js");
+  const { handshake, trustedRoots } = await import(place + "tls.js");
+  const { Deadline } = await import(place + "post.js");
   const destination = { host: "127.0.0.2", address: "127.0.0.2" };
   const shaken = handshake(connect(port, "127.0.0.2"), destination, trustedRoots(ca), new Deadline(30_000));
   console.log(await shaken.then((secured) => secured.getProtocol(), ({ outcome }) => outcome.reason));
@@ -81,7 +81,7 @@ for (const { version, says } of [
 const SHAKE_HANDS_BY_FILE = SHAKE_HANDS.replace(
   "const [place, port, ca] = process.argv.slice(1);",
   `const [place, port, file = null] = process.argv.slice(1);
-  const { readReceiversCa } = await import(place + "../wiring/receivers-ca.js");
+  const { readReceiversCa } = await import(place + "../wiring/egress.js");
   const ca = await readReceiversCa({
     egressCaFile: file,
     nodeCaFile: process.env.NODE_EXTRA_CA_CERTS ?? null,

@@ -17,8 +17,8 @@ const AMPLE_MS = 20_000;
 const BYTES_MAX = 16 * 1024 * 1024;
 
 test("a hostile receiver affects only its own attempt", { concurrency: true }, async (t) => {
-  const ample = await startSender(t, { egress: ONLY_GUARDED, timeoutMs: AMPLE_MS });
-  const short = await startSender(t, { egress: ONLY_GUARDED, timeoutMs: SHORT_MS });
+  const ample = await startSender(t, { policy: ONLY_GUARDED, timeoutMs: AMPLE_MS });
+  const short = await startSender(t, { policy: ONLY_GUARDED, timeoutMs: SHORT_MS });
   const healthy = await startGuardedReceiver(t);
   const subtests: Promise<void>[] = [];
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { watchLongTurns } from "../../src/egress/long-turns.ts";
+import { watchLongTurns } from "../../src/egress/connections.ts";
 import * as scripts from "../support/receiver-scripts.ts";
 import { DELIVERED, startPair } from "../support/sender.ts";
 import { standStill } from "../support/stand-still.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { createNameLookup, type LookupResult } from "../../src/egress/name-lookup.ts";
+import { createNameLookup, type LookupResult } from "../../src/egress/names.ts";
 import { startDnsServer } from "../support/dns-server.ts";
 import { standStill } from "../support/stand-still.ts";
 

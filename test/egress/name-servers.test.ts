@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { type Answer, createResolver, NameServers } from "../../src/egress/name-servers.ts";
+import { type Answer, createResolver, NameServers } from "../../src/egress/names.ts";
 import { type Failure, type Records, startDnsServer } from "../support/dns-server.ts";
 import { standStill } from "../support/stand-still.ts";
 

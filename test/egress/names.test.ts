@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { checkDestination } from "../../src/egress/destination.ts";
-import { createNameLookup } from "../../src/egress/name-lookup.ts";
 import { ONLY_GUARDED, startGuardedReceiver } from "../support/canaries.ts";
 import { createDatabase } from "../support/database.ts";
 import { type Failure, type Records, startDnsServer } from "../support/dns-server.ts";
@@ -174,12 +172,12 @@ async function aService(t: TestContext, timeoutMs = PATIENT_MS) {
     "internal.test": PRIVATE,
     "alias.test": { CNAME: "internal.test" },
   });
-  const names = createNameLookup({ servers: [dns.address], timeoutMs, answerLocalhost: true });
-  t.after(names.close);
-  const destination = { lookup: names.lookup, egress: ONLY_GUARDED };
-  const sender = await startSender(t, { ...destination, timeoutMs: 7_200_000 });
+  const sender = await startSender(t, {
+    ...{ policy: ONLY_GUARDED, timeoutMs: 7_200_000 },
+    ...{ lookup: undefined, nameServers: [dns.address], lookUpMs: timeoutMs },
+  });
   const api = startPartnerApi(t, db, {
-    checkDestination: (url) => checkDestination(destination, url),
+    checkDestination: (url) => sender.egress.check(url),
   });
   const { authorization } = await api.aKeyWith("webhooks:manage");
 

@@ -1,13 +1,8 @@
 import assert from "node:assert/strict";
 import { constants } from "node:os";
 import { test } from "node:test";
-import {
-  type DialError,
-  outcomeOfDial,
-  outcomeOfExchange,
-  outcomeOfHandshake,
-  type LocalChecks,
-} from "../../src/egress/outcome-of-error.ts";
+import { type DialError, type LocalChecks, outcomeOfDial } from "../../src/egress/dial.ts";
+import { outcomeOfExchange, outcomeOfHandshake } from "../../src/egress/outcome.ts";
 
 const failed = (code: string, family: 4 | 6 = 4): DialError => ({ code, family });
 const REFUSED = failed("ECONNREFUSED");

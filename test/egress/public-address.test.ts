@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type Cidr, parseCidr } from "../../src/egress/cidr.ts";
-import { isContactable } from "../../src/egress/public-address.ts";
-import { SPECIAL_BLOCKS } from "../../src/egress/special-addresses.ts";
+import { type Cidr, parseCidr } from "../../src/lib/ip-address.ts";
+import { isContactable } from "../../src/egress/address-policy.ts";
+import { SPECIAL_BLOCKS } from "../../src/egress/address-policy.ts";
 import {
   BLOCKS,
   dottedText6,
@@ -13,7 +13,7 @@ import {
   shortText6,
   text4,
   text6,
-} from "../support/special-addresses.ts";
+} from "./special-addresses.ts";
 
 const nothing = { allow: [], deny: [] };
 

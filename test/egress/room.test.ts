@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { test } from "node:test";
-import { parseCidr } from "../../src/egress/cidr.ts";
+import { parseCidr } from "../../src/lib/ip-address.ts";
 import { onConnect } from "../support/network.ts";
 import { startReceiver } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
@@ -58,7 +58,7 @@ for (const [room, maxConnections, mostAtOnce] of [
     const addresses = ["127.0.0.3", "127.0.0.4", "127.0.0.2"];
     const sender = await startSender(t, {
       lookup: names({ [HOST]: [addresses] }),
-      egress: LOOPBACK,
+      policy: LOOPBACK,
       maxConnections,
     });
     const receiver = await startReceiver(t, { host: HOST });

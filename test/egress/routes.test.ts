@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hasLostIpv4, readOwnNetwork } from "../../src/egress/routes.ts";
+import { hasLostIpv4, readOwnNetwork } from "../../src/egress/dial.ts";
 
 /** Routing tables in Linux's format. */
 const IPV4 = {

@@ -236,7 +236,7 @@ test("an IPv6 literal is contacted without a look-up", async (t) => {
 test("an operator's exception for an IPv4 block includes its mapped spelling", async (t) => {
   const { receiver, send } = await startPair(t, {
     certifiedHosts: ["127.0.0.2", "::ffff:7f00:2"],
-    egress: RECEIVERS,
+    policy: RECEIVERS,
   });
   const url = receiver.url().replace("127.0.0.2", "[::ffff:7f00:2]");
   assert.deepEqual(await send(url), DELIVERED);

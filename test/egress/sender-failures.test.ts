@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
-import { Deadline } from "../../src/egress/deadline.ts";
+import { Deadline } from "../../src/egress/post.ts";
 import { dial } from "../../src/egress/dial.ts";
 import { onConnect } from "../support/network.ts";
 import { startReceiver } from "../support/receiver.ts";
@@ -72,7 +72,7 @@ test("an IPv4 address without a route, on a machine with other routes, is the re
   // The system refuses TCP to the broadcast address as it does without a route.
   const sender = await startSender(t, {
     lookup: names({ [HOST]: [["255.255.255.255"]] }),
-    egress: { allow: [{ family: 4, network: [0, 0, 0, 0], mask: [0, 0, 0, 0] }], deny: [] },
+    policy: { allow: [{ family: 4, network: [0, 0, 0, 0], mask: [0, 0, 0, 0] }], deny: [] },
   });
   assert.deepEqual(await sender.send(aPost(`https://${HOST}/`)), unreachable("network_error"));
 });

@@ -21,7 +21,7 @@ const HERE = [["127.0.0.2"]];
 const LOOKUP = names({ [HOST]: HERE, [OTHER]: HERE, "partner.test": HERE });
 
 async function startGuardedPair(t: TestContext, options: PairOptions = {}) {
-  const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED, ...options });
+  const sender = await startSender(t, { lookup: LOOKUP, policy: ONLY_GUARDED, ...options });
   const receiver = await startGuardedReceiver(t, options);
   return { receiver, send: (url = receiver.url()) => sender.send(aPost(url)) };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { SetUps } from "../../src/egress/set-ups.ts";
+import { SetUps } from "../../src/egress/connections.ts";
 
 const WAIT_MS = 500;
 const HOST = "hooks.partner.test";
@@ -9,7 +9,7 @@ const HOST = "hooks.partner.test";
 /** Three attempts at a host: one sets up a connection, and two wait. */
 function threeAttempts(t: TestContext) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const setUps = new SetUps(WAIT_MS);
+  const setUps = new SetUps();
   let end: (error?: Error) => void = () => undefined;
   const first = setUps
     .run(
@@ -23,7 +23,7 @@ function threeAttempts(t: TestContext) {
   const begun: string[] = [];
   for (const name of ["second", "third"]) {
     assert.equal(setUps.isBusy(HOST), true, `${name} has to wait`);
-    void setUps.turn(HOST).then(() => begun.push(name));
+    void setUps.turn(HOST, WAIT_MS).then(() => begun.push(name));
   }
   const settle = async () => {
     await setImmediate();
@@ -88,7 +88,7 @@ test("the time of an attempt that has begun does not end the turns of later ones
   await end();
   setUps.left(HOST);
   setUps.left(HOST);
-  void setUps.turn(HOST);
+  void setUps.turn(HOST, WAIT_MS);
   t.mock.timers.tick(1);
   assert.equal(setUps.isBusy(HOST), true, "one waits");
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createLocalChecks } from "../../src/egress/local-checks.ts";
+import { createLocalChecks } from "../../src/egress/dial.ts";
 import { DELIVERED, startPair } from "../support/sender.ts";
 
 /** An address from a network for documentation. No machine has it. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AddressPolicy } from "../../src/egress/public-address.ts";
+import type { AddressPolicy } from "../../src/egress/address-policy.ts";
 import { onConnect } from "../support/network.ts";
 import { aPost, startSender, unreachable } from "../support/sender.ts";
 import { URLS } from "../support/urls.ts";
@@ -35,7 +35,7 @@ test("a denied block prevents any contact with every URL", async (t) => {
 });
 
 /** A sender whose look-ups and connections are recorded. No connection is answered. */
-async function anObservedSender(t: Parameters<typeof startSender>[0], egress: AddressPolicy) {
+async function anObservedSender(t: Parameters<typeof startSender>[0], policy: AddressPolicy) {
   const asked: string[] = [];
   const dialled: object[] = [];
   onConnect(t, (socket, { host, port }) => {
@@ -43,7 +43,7 @@ async function anObservedSender(t: Parameters<typeof startSender>[0], egress: Ad
     return socket.destroy(Object.assign(new Error("refused"), { code: "ECONNREFUSED" }));
   });
   const sender = await startSender(t, {
-    egress,
+    policy,
     lookup: (host) => {
       asked.push(host);
       return Promise.resolve({ kind: "addresses", addresses: [ADDRESS] });

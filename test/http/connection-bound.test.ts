@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
-import type { Vetted } from "../../src/egress/destination.ts";
+import type { Vetted } from "../../src/egress/index.ts";
 import type { Parts } from "../../src/actions/dependencies.ts";
 import { createDatabase } from "../support/database.ts";
 import { EVENTS, startPartnerApi } from "../support/partner-api.ts";

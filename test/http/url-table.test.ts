@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkDestination } from "../../src/egress/destination.ts";
+import { Egress } from "../../src/egress/index.ts";
 import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
 import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
@@ -19,8 +19,10 @@ interface Answer {
 test("every URL gets its verdict at creation, with the broken rule and without the URL", async (t) => {
   const lookup = () =>
     Promise.resolve({ kind: "addresses" as const, addresses: ["93.184.215.14"] });
+  const egress = new Egress({ lookup });
+  t.after(() => egress.close());
   const api = startPartnerApi(t, db, {
-    checkDestination: (url) => checkDestination({ lookup, egress: { allow: [], deny: [] } }, url),
+    checkDestination: (url) => egress.check(url),
     rules: {
       retryDelaysMs: RETRY_DELAYS_MS,
       autoDisableAfter: 20,

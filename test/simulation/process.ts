@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Attempt, Claim } from "../../src/domain/attempt.ts";
 import { createDeliverer } from "../../src/delivery/deliver.ts";
-import type { Post } from "../../src/egress/sender.ts";
+import type { Post } from "../../src/delivery/sender.ts";
 import type { Clock } from "../../src/domain/clock.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import type { TestContext } from "node:test";
-import { parseCidr } from "../../src/egress/cidr.ts";
-import type { AddressPolicy } from "../../src/egress/public-address.ts";
+import { parseCidr } from "../../src/lib/ip-address.ts";
+import type { AddressPolicy } from "../../src/egress/index.ts";
 import { type Receiver, type ReceiverOptions, startReceiver } from "./receiver.ts";
 
 const GUARDED = parseCidr("127.0.0.2/32");

@@ -8,7 +8,7 @@ import { aBrowserAt } from "./browser.ts";
 import { countRecorded, countRequest } from "../../src/actions/counted-activity.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
 import { allowanceAt } from "../../src/domain/rate-window.ts";
-import type { Post } from "../../src/egress/sender.ts";
+import type { Post } from "../../src/delivery/sender.ts";
 import { BUILT_SITE } from "../../src/http/docs/site.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import { recordProcess } from "../../src/postgres/processes.ts";

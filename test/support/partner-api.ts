@@ -8,7 +8,7 @@ import { createDependencies } from "../../src/actions/create-dependencies.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
 import { NO_SLOTS } from "../../src/actions/publication.ts";
 import { createSubscription } from "../../src/actions/subscriptions.ts";
-import { checkUrl } from "../../src/egress/destination-url.ts";
+import { Egress } from "../../src/egress/index.ts";
 import { publicId } from "../../src/domain/ids.ts";
 import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
 import type { KeyRing } from "../../src/domain/sealed-secret.ts";
@@ -116,11 +116,8 @@ export function startPartnerApi(
   };
 }
 
-const acceptAnyPublicName: Parts["checkDestination"] = (url) => {
-  const verdict = checkUrl(url, { allow: [], deny: [] });
-  return Promise.resolve(
-    verdict.ok
-      ? { ok: true, destination: verdict.destination, addresses: ["93.184.216.34"] }
-      : { ok: false, refusal: "url", detail: verdict.detail },
-  );
-};
+const egress = new Egress({
+  lookup: () => Promise.resolve({ kind: "addresses", addresses: ["93.184.216.34"] }),
+});
+
+const acceptAnyPublicName: Parts["checkDestination"] = (url) => egress.check(url);

@@ -1,33 +1,14 @@
 import { openSync } from "node:fs";
-import { createSender } from "../../src/egress/sender.ts";
+import { Egress, parseCidr } from "../../src/egress/index.ts";
 
-/** A program that uses up its file descriptors, makes one attempt and prints the outcome. */
-const destination = {
-  url: "https://127.0.0.2/",
-  host: "127.0.0.2",
-  port: 443,
-  path: "/",
-  hostHeader: "127.0.0.2",
-  address: "127.0.0.2",
-};
-const sender = createSender({
-  check: () => Promise.resolve({ ok: true, destination, addresses: ["127.0.0.2"] }),
-  clock: () => new Date(),
-  timeoutMs: 5_000,
-  userAgent: "partner-api/1.0.0",
-  extraCa: undefined,
-  maxConnections: 10,
+/** A program that uses up its file descriptors, posts once and prints the outcome. */
+const egress = new Egress({
+  policy: { allow: [parseCidr("127.0.0.2/32")].filter((block) => block !== null), deny: [] },
 });
 
 useUpDescriptors();
-const post = {
-  url: destination.url,
-  eventId: "evt_1",
-  signingSecret: "whsec_eA",
-  attempt: 1,
-  body: Buffer.from("{}"),
-};
-process.stdout.write(JSON.stringify(await sender.send(post)));
+const post = { url: "https://127.0.0.2/", headers: {}, body: Buffer.from("{}"), timeoutMs: 5_000 };
+process.stdout.write(JSON.stringify(await egress.post(post)));
 
 function useUpDescriptors(): void {
   try {

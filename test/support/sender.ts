@@ -1,11 +1,13 @@
 import type { TestContext } from "node:test";
-import { checkDestination } from "../../src/egress/destination.ts";
-import { createSender, type Post, type Sender } from "../../src/egress/sender.ts";
-import { parseCidr } from "../../src/egress/cidr.ts";
+import { createSender, type Post, type Send } from "../../src/delivery/sender.ts";
 import type { Clock } from "../../src/domain/clock.ts";
-import { ANY_SOURCE, type EgressSource } from "../../src/egress/egress-source.ts";
-import type { AddressPolicy } from "../../src/egress/public-address.ts";
-import type { NameLookup } from "../../src/egress/name-lookup.ts";
+import {
+  type AddressPolicy,
+  Egress,
+  type EgressOptions,
+  type NameLookup,
+  parseCidr,
+} from "../../src/egress/index.ts";
 import { testAuthority } from "./certificates.ts";
 import { type ReceiverOptions, startReceiver } from "./receiver.ts";
 
@@ -20,13 +22,9 @@ export const SIGNING_SECRET = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE
 export const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
 export const unreachable = (reason: string) => ({ kind: "unreachable", reason });
 
-interface SenderOptions {
-  lookup?: NameLookup;
+interface SenderOptions extends EgressOptions {
   timeoutMs?: number;
   clock?: Clock;
-  egress?: AddressPolicy;
-  maxConnections?: number;
-  source?: EgressSource;
 }
 
 export type PairOptions = SenderOptions & ReceiverOptions;
@@ -41,26 +39,16 @@ export async function startPair(t: TestContext, options: PairOptions = {}) {
 }
 
 /** A sender that trusts the test authority and may reach test receivers. */
-export async function startSender(t: TestContext, options: SenderOptions = {}): Promise<Sender> {
-  const {
-    lookup = noName,
-    egress = RECEIVERS,
-    timeoutMs = 30_000,
-    clock = () => new Date(),
-    maxConnections = 3_000,
-    source = ANY_SOURCE,
-  } = options;
-  const sender = createSender({
-    check: (url) => checkDestination({ lookup, egress }, url),
-    clock,
-    timeoutMs,
-    userAgent: "partner-api/1.0.0",
-    extraCa: (await testAuthority()).cert,
-    maxConnections,
-    source,
+export async function startSender(t: TestContext, options: SenderOptions = {}) {
+  const { timeoutMs = 30_000, clock = () => new Date(), ...others } = options;
+  const egress = new Egress({
+    ...{ lookup: noName, policy: RECEIVERS, maxConnections: 3_000 },
+    ca: (await testAuthority()).cert,
+    ...others,
   });
-  t.after(() => sender.close());
-  return sender;
+  t.after(() => egress.close());
+  const send: Send = createSender({ egress, clock, timeoutMs, userAgent: "partner-api/1.0.0" });
+  return { egress, send, close: () => egress.close() };
 }
 
 export function aPost(url: string, changes: Partial<Post> = {}): Post {

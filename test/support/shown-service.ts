@@ -5,7 +5,7 @@ import { createOrganization } from "../../src/actions/organizations.ts";
 import type { NewEvent } from "../../src/domain/event.ts";
 import { publish } from "../../src/actions/publish.ts";
 import { createSubscription } from "../../src/actions/subscriptions.ts";
-import type { Post } from "../../src/egress/sender.ts";
+import type { Post } from "../../src/delivery/sender.ts";
 import { MINUTE_MS } from "../../src/domain/activity.ts";
 import { createEventTypes } from "../../src/domain/event-types.ts";
 import { publicId, randomId } from "../../src/domain/ids.ts";

@@ -1,4 +1,4 @@
-import { hostOf } from "../../egress/destination-url.ts";
+import { hostOf } from "../../egress/index.ts";
 import { publicId } from "../../domain/ids.ts";
 import type { AuditedAttempt } from "../../postgres/audit.ts";
 import type { Delivery } from "../../postgres/deliveries.ts";

@@ -1,4 +1,4 @@
-import { hostOf } from "../../egress/destination-url.ts";
+import { hostOf } from "../../egress/index.ts";
 import { publicId } from "../../domain/ids.ts";
 import type { NearLimit, RankedSubscription } from "../../postgres/activity.ts";
 import { viewAttempts } from "./activity.ts";

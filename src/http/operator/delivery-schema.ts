@@ -1,5 +1,4 @@
-import { REASON } from "../../actions/queries.ts";
-import { HOST_TEXT } from "../../egress/destination-url.ts";
+import { HOST_TEXT, REASON } from "../../actions/queries.ts";
 import { idPattern } from "../../domain/ids.ts";
 import { Type } from "typebox";
 import { DELIVERY_STATES } from "../../domain/delivery.ts";

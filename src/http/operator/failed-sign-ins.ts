@@ -1,4 +1,4 @@
-import { parseAddress, unmapped } from "../../egress/ip-address.ts";
+import { parseAddress, unmapped } from "../../lib/ip-address.ts";
 
 /** The most wrong tokens from one place in a window. */
 const FAILURES_MAX = 10;

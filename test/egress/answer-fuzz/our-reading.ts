@@ -1,6 +1,6 @@
 import { Answer } from "../../../src/egress/answer.ts";
 import { Connection } from "../../../src/egress/connection.ts";
-import { Deadline } from "../../../src/egress/deadline.ts";
+import { Deadline } from "../../../src/egress/post.ts";
 import { memorySocket, turn } from "./memory-socket.ts";
 import type { Reading } from "./reading.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EvenShare } from "../../src/egress/even-share.ts";
+import { EvenShare } from "../../src/lib/even-share.ts";
 
 function takeAll(share: EvenShare, holder: string): number {
   let taken = 0;

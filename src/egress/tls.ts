@@ -7,10 +7,10 @@ import {
   type SecureContext,
   type TLSSocket,
 } from "node:tls";
-import type { Destination } from "./destination-url.ts";
-import { AttemptFailed } from "./attempt-failed.ts";
-import type { Deadline } from "./deadline.ts";
-import { outcomeOfHandshake } from "./outcome-of-error.ts";
+import type { Destination } from "./destination.ts";
+
+import type { Deadline } from "./post.ts";
+import { outcomeOfHandshake, PostFailed } from "./outcome.ts";
 
 /** The server chooses the size of a finite field, and a handshake over 10,000 bits occupies our only thread for a second. */
 const KEY_EXCHANGES = {
@@ -23,7 +23,7 @@ interface Native {
   addCACert: (pem: string) => void;
 }
 
-/** Call it once, because reading all root certificates takes longer than an attempt. */
+/** Call it once, because reading all root certificates takes longer than a post. */
 export function trustedRoots(extraCa: string | undefined): SecureContext {
   const roots = createSecureContext({
     ...KEY_EXCHANGES,
@@ -51,13 +51,13 @@ export async function handshake(
       ALPNProtocols: ["http/1.1"],
       secureContext,
     });
-    const fail = (why: AttemptFailed) => {
+    const fail = (why: PostFailed) => {
       secured.destroy();
       reject(why);
     };
     deadline.guard(fail);
     secured.on("error", (error) => {
-      fail(new AttemptFailed(outcomeOfHandshake(error), error));
+      fail(new PostFailed(outcomeOfHandshake(error), error));
     });
     secured.once("secureConnect", () => {
       resolve(secured);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { contains, parseCidr } from "../../src/egress/cidr.ts";
-import { parseAddress } from "../../src/egress/ip-address.ts";
-import { text4, text6 } from "../support/special-addresses.ts";
+import { contains, parseCidr } from "../../src/lib/ip-address.ts";
+import { parseAddress } from "../../src/lib/ip-address.ts";
+import { text4, text6 } from "../egress/special-addresses.ts";
 
 const families = [
   { name: "IPv4", bits: 32, write: text4 },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isThisMachine } from "../../src/egress/destination-url.ts";
+import { isThisMachine } from "../../src/commands/listen.ts";
 
 test("only loopback addresses and localhost are this machine", () => {
   for (const [url, isHere] of [

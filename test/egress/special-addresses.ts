@@ -1,5 +1,5 @@
-import { isContactable } from "../../src/egress/public-address.ts";
-import { fixture } from "./fixture.ts";
+import { isContactable } from "../../src/egress/address-policy.ts";
+import { fixture } from "../support/fixture.ts";
 
 /**
  * A second, simple and slow reading of the list of special addresses, to check the first. Here an address is
