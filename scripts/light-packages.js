@@ -7,16 +7,16 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { runNode } from "./run.js";
 
 /** Libraries: the folder of src/ that holds the code of each. */
 const LIBRARIES = { webhook: "webhook", client: "client" };
-/** Programs: the module that esbuild bundles. */
-const PROGRAMS = { listen: "listen-cli" };
+/** Bundles: the module that esbuild bundles, with what it imports from other folders. */
+const BUNDLES = { listen: "listen-cli", egress: "egress/index" };
 
 /** The packages for partners. */
-export const LIGHT_PACKAGES = Object.keys({ ...LIBRARIES, ...PROGRAMS }).map((name) =>
+export const LIGHT_PACKAGES = Object.keys({ ...LIBRARIES, ...BUNDLES }).map((name) =>
   join("packages", name),
 );
 
@@ -36,8 +36,9 @@ export async function fillLightPackages(root, signal) {
   for (const [name, source] of Object.entries(LIBRARIES)) {
     copyModules(join(root, "dist/src", source), targetOf(name));
   }
-  for (const [name, source] of Object.entries(PROGRAMS)) {
+  for (const [name, source] of Object.entries(BUNDLES)) {
     await bundle(join(root, "dist/src", `${source}.js`), join(targetOf(name), `${name}.js`));
+    copyDeclarations(join(root, "dist/src"), `${source}.d.ts`, targetOf(name));
   }
 }
 
@@ -50,6 +51,17 @@ function copyModules(from, to) {
     const text = readFileSync(join(from, file), "utf8");
     writeFileSync(join(to, file), file.endsWith(".d.ts") ? withJsImports(text) : text);
   }
+}
+
+/** Copies the declarations of a module and of those that it imports, if tsc wrote any. */
+function copyDeclarations(root, path, target) {
+  const to = join(target, path);
+  if (!existsSync(join(root, path)) || existsSync(to)) return;
+  const text = readFileSync(join(root, path), "utf8");
+  mkdirSync(dirname(to), { recursive: true });
+  writeFileSync(to, withJsImports(text));
+  for (const [, imported] of text.matchAll(/(?:from |import\()"(\.[^"]*)\.ts"/g))
+    copyDeclarations(root, join(dirname(path), `${imported}.d.ts`), target);
 }
 
 /** tsc leaves `.ts` in declarations, which only some settings of `moduleResolution` find. */
