@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { contains, parseCidr } from "../../src/lib/ip-address.ts";
 import { parseAddress } from "../../src/lib/ip-address.ts";
-import { text4, text6 } from "../egress/special-addresses.ts";
+import { text4, text6 } from "./special-addresses.ts";
 
 const families = [
   { name: "IPv4", bits: 32, write: text4 },
