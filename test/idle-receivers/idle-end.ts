@@ -3,7 +3,6 @@ import { connect as connectTcp } from "node:net";
 import { Duplex } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
-import { postBytes } from "../../src/egress/post-bytes.ts";
 import { HOST, type Receiver } from "./receivers.ts";
 
 /** How a receiver ends an idle connection. */
@@ -40,7 +39,8 @@ export async function watchIdle({ port }: Receiver, ca: string, limitMs: number)
     answer += chunk.toString("latin1");
     answeredAt = performance.now();
   });
-  socket.write(postBytes({ path: "/", hostHeader: `${HOST}:${port}` }, {}, Buffer.from("{}")));
+  const head = `POST / HTTP/1.1\r\nHost: ${HOST}:${port}\r\nConnection: keep-alive\r\nContent-Length: 2`;
+  socket.write(`${head}\r\n\r\n{}`);
   while (!(performance.now() - answeredAt > QUIET_MS)) await pause(QUIET_MS / 10);
 
   const first = await nextSign(limitMs);
