@@ -31,8 +31,12 @@ export interface Consequences {
     /** Null if the attempt changed nothing, because its delivery was cancelled before. */
     state: DeliveryState | null;
   }[];
+  /** Below 0 for what counted as cancelled and was delivered. */
   cancelled: CancelledCount[];
 }
+
+type Recorded = Pick<Consequences, "recorded" | "cancelled">;
+const NOTHING_RECORDED: Recorded = { recorded: [], cancelled: [] };
 
 type Recording = Pick<
   Foundations,
@@ -54,28 +58,28 @@ export async function recordAttempts(
   const rough = attempts.filter((one) => troubled.has(one.claim.subscriptionId));
 
   const delivered = await recordSmooth(recording, smooth);
-  if (rough.length === 0) {
-    return { disabled: [], deadLettered: [], notices: [], cancelled: [], recorded: delivered };
-  }
+  if (rough.length === 0) return { disabled: [], deadLettered: [], notices: [], ...delivered };
   const consequences = await recordRough(recording, rough);
-  return { ...consequences, recorded: [...delivered, ...consequences.recorded] };
+  return {
+    ...consequences,
+    recorded: [...delivered.recorded, ...consequences.recorded],
+    cancelled: [...delivered.cancelled, ...consequences.cancelled],
+  };
 }
 
 /** Records the successes of subscriptions without a failure in this batch, in one statement. */
 async function recordSmooth(
   { db, rules }: Pick<Foundations, "db" | "rules">,
   attempts: Attempt[],
-): Promise<Consequences["recorded"]> {
-  if (attempts.length === 0) return [];
+): Promise<Recorded> {
+  if (attempts.length === 0) return NOTHING_RECORDED;
   const count = await recordDelivered(db, attempts);
-  if (count === attempts.length)
-    return attempts.map((attempt) => ({ attempt, state: "delivered" }));
+  if (count === attempts.length) return { recorded: attempts.map(toDelivered), cancelled: [] };
 
-  await recordLate(db, rules, attempts);
+  const { cancelled } = await recordLate(db, rules, attempts);
   const delivered = new Set(await listDelivered(db, attempts));
-  return attempts
-    .filter(({ id }) => delivered.has(id))
-    .map((attempt) => ({ attempt, state: "delivered" }));
+  const recorded = attempts.filter(({ id }) => delivered.has(id)).map(toDelivered);
+  return { recorded, cancelled };
 }
 
 async function recordRough(recording: Recording, attempts: Attempt[]): Promise<Consequences> {
@@ -108,7 +112,11 @@ async function recordRough(recording: Recording, attempts: Attempt[]): Promise<C
     const { counts: cancelled, isSomeLeft } =
       disabled.length > 0 ? await cancelWaiting(tx, disabled, clock()) : NOTHING_CANCELLED;
 
-    const late = attempts.filter((one) => !isHeld(one));
+    const late = await recordLate(
+      tx,
+      rules,
+      attempts.filter((one) => !isHeld(one)),
+    );
     const deadLettered = attemptsTo("dead_lettered");
     const causes = changes.flatMap(({ moves, disabledAt }) =>
       moves.flatMap(({ attempt }) => (attempt.endedAt === disabledAt ? [attempt] : [])),
@@ -118,11 +126,11 @@ async function recordRough(recording: Recording, attempts: Attempt[]): Promise<C
       disabled,
       notices: published,
       deadLettered,
-      cancelled,
+      cancelled: [...cancelled, ...late.cancelled],
       isSomeLeft,
       recorded: [
         ...moves.map(({ attempt, next }) => ({ attempt, state: next.state })),
-        ...(await recordLate(tx, rules, late)),
+        ...late.recorded,
       ],
     };
   });
@@ -151,26 +159,35 @@ function toNotice(type: Notice["type"], { claim, outcome, endedAt }: Attempt): N
   };
 }
 
-/** Records attempts whose deliveries were cancelled during the attempt, and no others. Returns those recorded. */
+/**
+ * Records attempts whose deliveries were cancelled during the attempt, and no others. A success takes its delivery back from the
+ * cancelled ones.
+ */
 async function recordLate(
   db: Queryable,
   { leaseMs }: Pick<Foundations["rules"], "leaseMs">,
   attempts: Attempt[],
-): Promise<Consequences["recorded"]> {
-  if (attempts.length === 0) return [];
+): Promise<Recorded> {
+  if (attempts.length === 0) return NOTHING_RECORDED;
   const earliest = Math.min(...attempts.map(({ startedAt }) => startedAt.getTime()));
   // An attempt can begin until its lease ends, and its delivery can be cancelled before that.
   const since = new Date(earliest - leaseMs - CLOCK_TOLERANCE_MS);
-  const [successes, failures] = [
-    attempts.filter(isSuccess),
-    attempts.filter((one) => !isSuccess(one)),
-  ];
+  const successes = attempts.filter(isSuccess);
+  const failures = attempts.filter((one) => !isSuccess(one));
   const delivered = new Set(await recordLateSuccesses(db, successes, since));
   const failed = new Set(await recordLateFailures(db, failures, since));
-  return attempts.flatMap((attempt): Consequences["recorded"] => {
-    if (delivered.has(attempt.id)) return [{ attempt, state: "delivered" }];
-    return failed.has(attempt.id) ? [{ attempt, state: null }] : [];
-  });
+  const isDelivered = ({ id }: Attempt) => delivered.has(id);
+  return {
+    recorded: attempts.flatMap((attempt): Consequences["recorded"] => {
+      if (isDelivered(attempt)) return [toDelivered(attempt)];
+      return failed.has(attempt.id) ? [{ attempt, state: null }] : [];
+    }),
+    cancelled: attempts.filter(isDelivered).map(({ claim }) => ({ ...claim, cancelled: -1 })),
+  };
+}
+
+function toDelivered(attempt: Attempt) {
+  return { attempt, state: "delivered" } as const;
 }
 
 function isSuccess({ outcome }: Attempt): boolean {

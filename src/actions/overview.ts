@@ -90,7 +90,8 @@ export function composeTrends(parts: Awaited<ReturnType<typeof readTrends>>[]): 
       published: sumOf(sums, "published"),
       delivered: sumOf(sums, "delivered"),
       dead_lettered: sumOf(sums, "dead_lettered"),
-      cancelled: sumOf(sums, "cancelled"),
+      // Of a delivery that was cancelled earlier, only the end is in the span.
+      cancelled: Math.max(0, sumOf(sums, "cancelled")),
       disabled: sumOf(sums, "disabled"),
     },
     failing: first(parts.flatMap(({ failing }) => failing)),

@@ -1,14 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Overview } from "../../../src/actions/overview.ts";
-import { countRequest } from "../../../src/actions/counted-activity.ts";
+import { countRecorded, countRequest } from "../../../src/actions/counted-activity.ts";
 import { createOrganization } from "../../../src/actions/organizations.ts";
+import { MINUTE_MS } from "../../../src/domain/activity.ts";
 import { publicId } from "../../../src/domain/ids.ts";
 import { allowanceAt } from "../../../src/domain/rate-window.ts";
 import { recordProcess } from "../../../src/postgres/processes.ts";
 import { aCountedEngine, identity, REPORT } from "../../support/counted-engine.ts";
 import { createDatabase } from "../../support/database.ts";
-import { acknowledged, aSubscription, publish, refused } from "../../support/engine.ts";
+import {
+  acknowledged,
+  aSubscription,
+  attemptAll,
+  claimAll,
+  publish,
+  refused,
+} from "../../support/engine.ts";
 import { startOperatorApi } from "../../support/operator-api.ts";
 
 const db = await createDatabase();
@@ -147,6 +155,29 @@ test("deliveries that the erasure of a payload cancels are counted", async (t) =
   await attempt(() => acknowledged);
   const { last_24h } = (await ask({ url: "overview" })).body as Overview;
   assert.deepEqual([last_24h.cancelled, last_24h.delivered], [1, 0]);
+});
+
+test("a success after its delivery was cancelled counts as delivered alone", async (t) => {
+  const { deps, attempt, clock } = await aCountedEngine(db);
+  clock.advance(MINUTE_MS - (clock().getTime() % MINUTE_MS) - 1_000); // The success is counted in the next minute.
+  const { organizationId } = await aSubscription(deps);
+  const [event = ""] = await publish(deps, organizationId);
+  const claims = await claimAll(deps);
+  const counts = async () => {
+    await attempt(() => acknowledged); // Writes what was counted.
+    const { ask } = startOperatorApi(t, deps); // Another one still shows its earlier counts.
+    const { last_24h } = (await ask({ url: "overview" })).body as Overview;
+    return [last_24h.cancelled, last_24h.delivered];
+  };
+  await startOperatorApi(t, deps).ask({
+    method: "DELETE",
+    url: `events/${publicId("evt", event)}/payload`,
+  });
+  assert.deepEqual(await counts(), [1, 0]);
+  clock.advance(2_000);
+  countRecorded(deps.activity, await attemptAll(deps, claims, () => acknowledged));
+  clock.advance(120_000);
+  assert.deepEqual(await counts(), [0, 1]);
 });
 
 test("organizations that came near their limit are in the overview, the nearest first", async (t) => {
