@@ -13,7 +13,6 @@ const VIEWS: Record<string, View> = {
   "wide and light": { ...DESKTOP, colorScheme: "light" },
   "wide and dark": { ...DESKTOP, colorScheme: "dark" },
   "on a phone, light": { ...PHONE, colorScheme: "light" },
-  "on a phone, dark": { ...PHONE, colorScheme: "dark" },
 };
 const ALL = [...PAGES, NOT_FOUND];
 

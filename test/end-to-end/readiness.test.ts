@@ -1,16 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect, type Database } from "../../src/postgres/database.ts";
-import { homeFolder, startEmbedded } from "../../src/builtin/index.ts";
+import { connect } from "../../src/postgres/database.ts";
 import { oneShardOnly } from "../support/placement.ts";
 import { aGate } from "../support/database-gate.ts";
 import { ADMIN_TOKEN, type Program, startProgram } from "../support/program.ts";
 import { setStandby } from "../support/missing-standby.ts";
 import { aSubscriber, aRig, call } from "../support/rig.ts";
+import { aSecondServer } from "../support/second-server.ts";
 
 const ONE_SHARD = oneShardOnly("it needs a server of its own");
 
@@ -59,7 +56,7 @@ test(
   "while commits hang, requests and /readyz return 503, and both recover by themselves",
   ONE_SHARD,
   async (t) => {
-    const { url, owner } = await aServer(t);
+    const { url, db: owner } = await aSecondServer(t);
     const program = await startProgram(t, {
       ...(await aRig(t)),
       DATABASE_URL: url,
@@ -102,18 +99,4 @@ async function untilBoth(wanted: number, program: Program, publisher: Publisher)
     if (statuses.every((status) => status === wanted)) return;
     await sleep(50);
   }
-}
-
-/** A server for this test, whose settings it may change. */
-async function aServer(t: TestContext): Promise<{ url: string; owner: Database }> {
-  const dataDir = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  const server = await startEmbedded({ dataDir, log: () => undefined });
-  const owner = connect(server.url, { max: 1, name: "test owner" });
-  t.after(async () => {
-    await owner.end({ timeout: 1 });
-    await server.stop();
-    await rm(homeFolder(dataDir), { recursive: true, force: true });
-    await rm(dataDir, { recursive: true, force: true });
-  });
-  return { url: server.url, owner };
 }

@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { createApiKey } from "../../src/actions/api-keys.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
@@ -101,13 +101,19 @@ test("Schemathesis finds nothing in the operators' document", async (t) => {
   ]);
 });
 
+const folder = await aTemporaryFolder({ after });
+let installation: Promise<unknown> | undefined;
+
+async function install(): Promise<void> {
+  await execute("python3", ["-m", "venv", join(folder, "venv")]);
+  const python = join(folder, "venv/bin/python");
+  await execute(python, ["-m", "pip", "install", "--quiet", SCHEMATHESIS]);
+}
+
 /** Installs Schemathesis, and returns a function that runs it on a document. Null if it cannot be installed. */
 async function installed(t: TestContext) {
-  const folder = await aTemporaryFolder(t);
-  const python = join(folder, "venv/bin/python");
   try {
-    await execute("python3", ["-m", "venv", join(folder, "venv")]);
-    await execute(python, ["-m", "pip", "install", "--quiet", SCHEMATHESIS]);
+    await (installation ??= install());
   } catch (error) {
     skipOrFail(t, `pip cannot install ${SCHEMATHESIS}: ${(error as Error).message}`);
     return null;

@@ -2,4 +2,4 @@
 
 import { testSeeds } from "./seeds.ts";
 
-testSeeds(61, 140);
+testSeeds(31, 170);

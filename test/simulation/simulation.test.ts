@@ -6,7 +6,7 @@ const { values: options } = parseArgs({
 });
 
 /** `simulation.slow.test.ts` goes on after them. */
-const SEEDS = 60;
+const SEEDS = 30;
 
 /**
  * `--seeds 5000` runs that many seeds. `--seed 123` runs only that one. Both together run that many seeds,
