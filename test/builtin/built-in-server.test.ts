@@ -142,6 +142,21 @@ for (const signal of ["SIGKILL", "SIGQUIT", "SIGTERM"] as const) {
   });
 }
 
+test("a session does not keep a server that gets a SIGTERM from its restart", async () => {
+  const server = await startEmbedded({ dataDir, log });
+  const pid = serverPid();
+  assert.ok(pid !== null);
+  const sql = connect(server.url, { max: 1, name: "test" });
+  const ended = assert.rejects(sql`select pg_sleep(600)`.execute());
+  await until(() => query(server.url, countSleeping));
+  process.kill(pid, "SIGTERM");
+  await ended;
+  await until(() => ![null, pid].includes(serverPid()));
+  await sql.end({ timeout: 0 });
+  await server.stop();
+  logged.length = 0;
+});
+
 test("a backend that outlives its killed server does not block the next server", async (t) => {
   const server = await startEmbedded({ dataDir, log });
   const pid = serverPid();
@@ -256,6 +271,12 @@ function attach(folder: string): ChildProcess {
 async function kill(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   child.kill(signal);
   await once(child, "exit");
+}
+
+async function countSleeping(sql: Database): Promise<number> {
+  const rows = await sql`
+    select from pg_stat_activity where state = 'active' and query like '%pg_sleep(600)%' and pid <> pg_backend_pid()`;
+  return rows.length;
 }
 
 async function countBusy(sql: Database): Promise<number> {

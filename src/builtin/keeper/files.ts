@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { PRODUCT } from "../home.ts";
 
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 const READ_MAX = 64 * 1024;
 const LOG_MAX = 16 * 1024 * 1024;
@@ -57,8 +57,7 @@ export function isAbsent(error: unknown): boolean {
  * writes a line for each.
  */
 export async function openLog(home: string): Promise<FileHandle> {
-  const flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
-  const file = await open(logOf(home), flags, 0o600);
+  const file = await open(logOf(home), "a+", 0o600);
   try {
     const found = await file.stat();
     if (!found.isFile()) throw new Error(`${logOf(home)} is not a file`);

@@ -175,7 +175,6 @@ async function launch(server: Server, deadPid: number | null): Promise<Launched>
     const { size } = await log.stat();
     const child = spawn(join(binaries.folder, "bin", "postgres"), ["-D", dataOf(home)], {
       ...SURROUNDINGS,
-      detached: true, // It outlives us.
       stdio: ["ignore", log.fd, log.fd],
     });
     await once(child, "spawn").catch((error: unknown) => {
