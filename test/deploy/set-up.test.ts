@@ -25,7 +25,8 @@ test("systemd accepts the unit and rates its exposure at most 2.0", async (t) =>
   await writeFile(unit, text.replace("/usr/bin/node", process.execPath)); // systemd accepts only a program that exists.
 
   const { stderr } = await execute("systemd-analyze", ["verify", unit]);
-  assert.equal(stderr, "");
+  const ours = stderr.split("\n").filter((line) => !/^\/(usr\/)?lib\/systemd\//.test(line)); // It loads this machine's units, too.
+  assert.deepEqual(ours, [""]);
   const rate = ["security", "--offline=yes", "--no-pager"];
   await execute("systemd-analyze", [...rate, `--threshold=${EXPOSURE_MAX}`, unit]);
 });
