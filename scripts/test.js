@@ -44,7 +44,7 @@ try {
   process.env.TEST_REPORT = JSON.stringify({ notRun: notRun(), outcomes });
   const options = [
     `--test-reporter=${new URL("test-reporter.js", import.meta.url).href}`,
-    "--test-concurrency=3",
+    "--test-concurrency=4", // For two cores: tests also wait for time limits, and for PostgreSQL.
     "--test-timeout=1800000", // Of a process. Each test has its own limit.
   ];
   const entries = await bundle(files, { folder, timeoutMs: long ? 1_800_000 : 300_000 });
