@@ -73,7 +73,7 @@ test("the image contains no build tools, and serves as its user from a read-only
   const rights = await rightsOf(program.process.pid ?? 0);
   assert.deepEqual([...new Set(rights.uid)], [10_001]);
   const version = await readFile(`/proc/${program.process.pid ?? 0}/cmdline`, "utf8");
-  assert.match(version, /^node\0--max-semi-space-size=16\0/); // The signal reaches Node.js, not a shell.
+  assert.match(version, /^node\0--max-semi-space-size=8\0/); // The signal reaches Node.js, not a shell.
   const port = new URL(program.operatorUrl).port;
   const [kind, ...check] = config.Healthcheck.Test;
   assert.equal(kind, "CMD");
