@@ -2,12 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Egress } from "../../src/egress/index.ts";
 import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
+import { groupBy } from "../../src/lib/group-by.ts";
 import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { EVENTS, startPartnerApi } from "../support/partner-api.ts";
 import { URLS } from "../support/urls.ts";
 
 const db = await createDatabase();
+
+/** Some of each verdict, because `egress/destination-url.test.ts` has them all. */
+const SOME = 8;
+const some = [...groupBy(URLS, ({ reason }) => reason).values()].flatMap((all) =>
+  all.slice(0, SOME),
+);
 
 interface Answer {
   url?: string;
@@ -16,7 +23,7 @@ interface Answer {
   errors?: { pointer: string; detail: string }[];
 }
 
-test("every URL gets its verdict at creation, with the broken rule and without the URL", async (t) => {
+test("a URL of each verdict gets it at creation, with the broken rule and without the URL", async (t) => {
   const lookup = () =>
     Promise.resolve({ kind: "addresses" as const, addresses: ["93.184.215.14"] });
   const egress = new Egress({ lookup });
@@ -33,7 +40,7 @@ test("every URL gets its verdict at creation, with the broken rule and without t
   const base = await api.listen();
   const { authorization } = await api.aKeyWith("webhooks:manage");
 
-  for (const { url, accepted, reason, note } of URLS) {
+  for (const { url, accepted, reason, note } of some) {
     const response = await fetch(`${base}/api/v1/partner/webhooks`, {
       method: "POST",
       headers: { authorization, "content-type": "application/json" },

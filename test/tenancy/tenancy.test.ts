@@ -17,7 +17,7 @@ import { type Moment, story } from "./story.ts";
  * The number of stories. `TENANCY_RUNS=1000 TENANCY_SEED=1 npm test -- tenancy` runs more and
  * different ones.
  */
-const RUNS = Number(process.env["TENANCY_RUNS"] ?? 20);
+const RUNS = Number(process.env["TENANCY_RUNS"] ?? 12);
 const SEED = Number(process.env["TENANCY_SEED"] ?? 8);
 
 const SECOND_MS = 1_000;
