@@ -191,13 +191,17 @@ function problemOfHeaders(headers: unknown): string | null {
   if (headers === undefined || headers === null) return `they are missing. ${PASS_THEM}`;
   if (Array.isArray(headers)) return `got an array. ${PASS_THEM}, or Object.fromEntries(pairs)`;
   if (!isObject(headers)) return `got a ${typeof headers}. ${PASS_THEM}`;
-  if (typeof headers["then"] === "function") return "got a promise: await it, as await headers()";
+  if (isFunction(headers["then"])) return "got a promise: await it, as await headers()";
   if (tagOf(headers) === "Map") return null;
 
-  const hasGet = typeof headers["get"] === "function";
+  const hasGet = isFunction(headers["get"]);
   if (isObject(headers["headers"])) return hasGet ? null : `got the whole request. ${PASS_THEM}`;
   if (isObject(headers["req"]) || isObject(headers["request"])) {
     return "got the framework's context. Pass the headers of its request";
+  }
+  // Headers of some runtimes have `getAll` too, but cookies cannot be appended.
+  if (hasGet && isFunction(headers["getAll"]) && !isFunction(headers["append"])) {
+    return `got cookies. ${PASS_THEM}`;
   }
   if (["FormData", "URLSearchParams"].includes(tagOf(headers)) || ArrayBuffer.isView(headers)) {
     return `got a ${tagOf(headers)}. ${PASS_THEM}`;
@@ -283,6 +287,10 @@ function isEvent(value: unknown): value is ReceivedEvent {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === "function";
 }
 
 function isNonEmptyString(value: unknown): value is string {

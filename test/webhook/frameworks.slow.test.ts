@@ -79,11 +79,15 @@ for (const [name, file, ...packages] of [
   });
 }
 
-const ROUTE = `import { headers } from "next/headers";
-import { verify } from "@partner-api/webhook";
+/** The start of a module whose `say` returns a verdict, or the sentence of an error. */
+const SAY = `import { verify } from "@partner-api/webhook";
 const secret = process.env.PARTNER_SECRET;
 const say = (headers, body) =>
   verify({ secret, headers, body }).then(({ verdict }) => verdict, ({ message }) => message);
+`;
+
+const ROUTE = `import { headers } from "next/headers";
+${SAY}
 export async function POST(request) {
   const body = await request.arrayBuffer();
   return Response.json({
@@ -111,6 +115,93 @@ for (const version of ["15.5.4", "16.0.0"]) {
     assert.match(said["promise"] ?? "", /got a promise: await it, as await headers\(\)/);
     assert.match(said["request"] ?? "", /got the whole request/);
     assert.match(said["unread"] ?? "", /got a function/);
+  });
+}
+
+interface Framework {
+  name: string;
+  packages: string[];
+  files: Record<string, string>;
+  command: string[];
+  explained: Record<string, RegExp>;
+}
+
+const VITE = "vite@7.1.6";
+
+const FRAMEWORKS: Framework[] = [
+  {
+    name: "SvelteKit 2",
+    packages: ["@sveltejs/kit@2.43.2", "svelte@5.39.4", "@sveltejs/vite-plugin-svelte@6.2.0", VITE],
+    files: {
+      "src/app.html": "%sveltekit.head%%sveltekit.body%",
+      "vite.config.js": `import { sveltekit } from "@sveltejs/kit/vite";
+        export default { plugins: [sveltekit()] };`,
+      "src/routes/hooks/+server.js": `${SAY}
+        export async function POST(event) {
+          const { request, cookies, setHeaders } = event;
+          const body = await request.arrayBuffer();
+          return Response.json({
+            right: await say(request.headers, body), event: await say(event, body),
+            request: await say(request, body), cookies: await say(cookies, body),
+            setHeaders: await say(setHeaders, body), stream: await say(request.headers, request.body),
+          });
+        }`,
+    },
+    command: ["vite/bin/vite.js", "dev", "--host", "127.0.0.1", "--port", "0"],
+    explained: {
+      event: /got the framework's context/,
+      request: /got the whole request/,
+      cookies: /got cookies/,
+      setHeaders: /got a function/,
+      stream: /the body was not read/,
+    },
+  },
+  {
+    name: "React Router 7",
+    packages: [
+      ...["react-router", "@react-router/dev", "@react-router/node"].map((one) => `${one}@7.9.1`),
+      ...["@react-router/serve@7.9.1", "react@19.1.1", "react-dom@19.1.1", "isbot@5.1.30", VITE],
+    ],
+    files: {
+      "vite.config.js": `import { reactRouter } from "@react-router/dev/vite";
+        export default { plugins: [reactRouter()] };`,
+      "app/root.jsx": "export default () => <html />;",
+      "app/routes.js": `import { route } from "@react-router/dev/routes";
+        export default [route("hooks", "hooks.js")];`,
+      "app/hooks.js": `${SAY}
+        export async function action(given) {
+          const { request } = given;
+          const body = await request.arrayBuffer();
+          return Response.json({
+            right: await say(request.headers, body), arguments: await say(given, body),
+            request: await say(request, body), stream: await say(request.headers, request.body),
+          });
+        }`,
+    },
+    command: ["@react-router/dev/bin.js", "dev", "--host", "127.0.0.1", "--port", "0"],
+    explained: {
+      arguments: /got the framework's context/,
+      request: /got the whole request/,
+      stream: /the body was not read/,
+    },
+  },
+];
+
+for (const { name, packages, files, command, explained } of FRAMEWORKS) {
+  test(`${name}: the headers of its request verify, and what its handlers get besides is explained`, async (t) => {
+    const folder = await aProject(t, ...packages);
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(join(folder, path, ".."), { recursive: true });
+      await writeFile(join(folder, path), text);
+    }
+    const [program = "", ...args] = command;
+    const path = join(folder, "node_modules", program);
+    const base = await started(process.execPath, [path, ...args], folder);
+    const { text } = await post(`${base}/hooks`);
+    const said = JSON.parse(text) as Record<string, string>;
+    assert.equal(said["right"], "valid", text);
+    for (const [what, sentence] of Object.entries(explained))
+      assert.match(said[what] ?? "", sentence, what);
   });
 }
 

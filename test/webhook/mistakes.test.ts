@@ -39,6 +39,11 @@ const wrongHeaders: [what: string, headers: unknown, says: RegExp][] = [
   ["a Fetch request", aFetchRequest(), /whole request/],
   ["the context of Hono", { req: aFetchRequest(), get: () => undefined }, /context/],
   ["the event of SvelteKit, or of a loader", { request: aFetchRequest(), params: {} }, /context/],
+  [
+    "the cookies of SvelteKit or Next.js",
+    { get: () => undefined, getAll: () => [], set: () => undefined },
+    /got cookies/,
+  ],
   ["URLSearchParams", new URLSearchParams(headers), /URLSearchParams/],
   ["the parsed body", { event: "vc.test.ping", data: { message: "" } }, /data is an object/],
   ["the body", Buffer.from("{}"), /Uint8Array/],
@@ -62,6 +67,7 @@ const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase()
 const goodHeaders: [what: string, headers: unknown][] = [
   ["a Map in any letter case", new Map(Object.entries(headers))],
   ["a Map in lower case", new Map(lower)],
+  ["Headers with getAll, as of Workers", Object.assign(new Headers(headers), { getAll: () => [] })],
   [
     "Headers of another realm",
     runInNewContext("({ get: (name) => map.get(name) })", {

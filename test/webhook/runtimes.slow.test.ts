@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ROOT } from "../support/root.ts";
-import { SECRET } from "./delivery.ts";
+import { aDelivery, SECRET } from "./delivery.ts";
 import { checkReceiver } from "./check-receiver.ts";
 import { startReceiving } from "./start-receiving.ts";
 import { readVectors } from "./vectors/read.ts";
@@ -55,8 +55,26 @@ for (const { name, platforms, program, ...options } of runtimes) {
       readVectors().map(({ verdict }) => verdict),
     );
     await checkReceiver(port, output);
+
+    const { headers, body } = aDelivery();
+    const mistakes = `http://127.0.0.1:${port}/mistakes`;
+    const answer = await fetch(mistakes, { method: "POST", headers, body });
+    const said = (await answer.json()) as Record<string, string>;
+    assert.equal(said["right"], "valid");
+    for (const [what, sentence] of Object.entries(EXPLAINED))
+      assert.match(said[what] ?? "", sentence, what);
   });
 }
+
+const EXPLAINED = {
+  request: /got the whole request/,
+  promise: /got a promise: await it/,
+  pairs: /got an array.*Object\.fromEntries/,
+  stream: /the body was not read/,
+  parsed: /already parsed/,
+  blob: /the body was not read/,
+  secret: /as issued/,
+};
 
 /** A folder with only the example and the library, so that nothing from Node.js can be imported. */
 async function aFolder(t: TestContext): Promise<string> {
