@@ -16,7 +16,7 @@ import type { Shards } from "./shards.ts";
 import { viewDelivery } from "./views/delivery.ts";
 
 /** An event as operators and publishers see it. */
-export type EventView = Awaited<ReturnType<typeof getEvent>>;
+export type EventView = Omit<Awaited<ReturnType<typeof getEvent>>, "data"> & { data: object };
 
 /** Returns an event of any organization, with its newest deliveries: as many as an organization can have subscriptions. */
 export async function getEvent({ db }: Pick<Dependencies, "db">, id: EventId | null) {
@@ -36,7 +36,8 @@ export async function getEvent({ db }: Pick<Dependencies, "db">, id: EventId | n
     occurred_at: event.occurredAt.toISOString(),
     published_at: event.publishedAt.toISOString(),
     request_id: event.requestId,
-    data: JSON.parse(event.data) as object,
+    /** JSON. */
+    data: event.data,
     deliveries: deliveries.map((row) => viewDelivery(row)),
   };
 }

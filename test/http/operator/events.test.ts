@@ -7,7 +7,7 @@ import { publish } from "../../../src/actions/publish.ts";
 import { publicId } from "../../../src/domain/ids.ts";
 import type { Page } from "../../../src/domain/page.ts";
 import { column, columns } from "../../support/columns.ts";
-import { createDatabase } from "../../support/database.ts";
+import { createDatabase, ownerOf } from "../../support/database.ts";
 import { acknowledged } from "../../support/engine.ts";
 import { PUBLISHER } from "../../support/operator-api.ts";
 import { aPublisherApi } from "../../support/publisher-api.ts";
@@ -114,6 +114,17 @@ test("an event is shown with its deliveries in every state and for every role", 
   ]) {
     assert.equal((await ask({ url: `events/${id}` })).status, 404, id);
   }
+});
+
+test("an event of an earlier release is shown with its numbers as they are stored", async (t) => {
+  const { post, ask, order } = await aPublisherApi(t, db);
+  const { event_id } = (await post(order)).body as PublishedView;
+  const data = '{"big": 12345678901234567890, "long": 0.12345678901234567890, "none": 1e-400}';
+  await ownerOf(db)`update events set data = ${data} where id = ${event_id.slice(4)}::uuid`;
+  const { status, text } = await ask({ url: `events/${event_id}` });
+  assert.equal(status, 200);
+  assert.ok(text.includes(`"data":${data}`), text);
+  assert.deepEqual((JSON.parse(text) as EventView).deliveries, []);
 });
 
 test("event types are listed with their use", async (t) => {
