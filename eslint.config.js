@@ -8,7 +8,7 @@ const FLOORS = [
   ["webhook", "client", "lib", "builtin"],
   ["egress"],
   ["domain"],
-  ["postgres", "receiver"],
+  ["postgres", "receiver", "bridge"],
   ["actions"],
   ["http", "delivery", "commands"],
 ];

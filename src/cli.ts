@@ -23,7 +23,7 @@ import { operatorApiInProcess } from "./wiring/operator-api-in-process.ts";
 import { operatorApiOverHttp } from "./wiring/operator-api-over-http.ts";
 import { Opened } from "./wiring/opened.ts";
 import { moveShard } from "./wiring/shard-move.ts";
-import { VERSION } from "./wiring/product.ts";
+import { USER_AGENT, VERSION } from "./wiring/product.ts";
 import { warnOfUnserved } from "./wiring/unserved.ts";
 
 /** Runs one command line, without the program's name. Ends the process if the command fails. */
@@ -134,6 +134,13 @@ const context: CommandContext = {
   async demo() {
     const { demo } = await import("./demo.ts");
     await whileRead((stop) => demo({ write: context.stdout, remark }, stop));
+  },
+  // Loaded on demand, like its sources' clients.
+  async bridge(options) {
+    const { runBridge } = await import("./bridge-cli.ts");
+    const { stdout } = context;
+    const environment = { env: process.env, userAgent: USER_AGENT, stdout };
+    return runBridge(options, environment);
   },
   async listen(options) {
     const { listen } = await import("./listen.ts");

@@ -12,6 +12,7 @@ import {
   integer,
   isWildcard,
   keyword,
+  LOG_LEVELS,
   nameServer,
   oneOf,
   path,
@@ -35,7 +36,6 @@ import type { OperatorToken } from "./http/operator/operator-tokens.ts";
 export { parseAdminTokens, parseSealingKeys } from "./config/secrets.ts";
 
 const ROLES = ["all", "api", "dispatcher"] as const;
-const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 const RETENTION_MS = 30 * 24 * 3_600_000;
 
 /** All settings. As a `Shard`, it is the home shard, or the one of `eachShard`. */

@@ -1,6 +1,7 @@
 import type { Shards } from "../actions/shards.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { LibraryLanguage } from "../domain/event-types.ts";
+import type { BridgeOptions } from "./bridge.ts";
 import type { ListenOptions } from "./listen-options.ts";
 import type { OperatorApi } from "./operator-api.ts";
 
@@ -57,6 +58,8 @@ export interface CommandContext {
   /** Returns the source of a library that publishes the types of EVENT_TYPES. Throws one error that names every fault of the folder. */
   generateLibrary(language: LibraryLanguage): Promise<string>;
   demo(): Promise<void>;
+  /** Publishes from the configured sources until it is stopped. Returns false if a check or the stop fails. */
+  bridge(options: BridgeOptions): Promise<boolean>;
   /** Receives deliveries until it is stopped. */
   listen(options: ListenOptions): Promise<void>;
 }

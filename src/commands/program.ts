@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { bridgeCommand } from "./bridge.ts";
 import { CompleteCommand } from "./complete-command.ts";
 import type { CommandContext } from "./context.ts";
 import { deliveryCommands } from "./delivery.ts";
@@ -35,6 +36,9 @@ export function buildProgram(context: CommandContext): Command {
   statusCommand(program, context);
   program.addCommand(
     listenCommand((options) => context.listen(options)).copyInheritedSettings(program),
+  );
+  program.addCommand(
+    bridgeCommand((options) => context.bridge(options)).copyInheritedSettings(program),
   );
   orgCommands(program, context);
   keyCommands(program, context);

@@ -27,6 +27,8 @@ function within(min: number, max: number, value: number | null): number | null {
   return value !== null && value >= min && value <= max ? value : null;
 }
 
+export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+
 export function oneOf<T extends string>(choices: readonly T[]): Format<T> {
   return {
     parse: (text) => choices.find((choice) => choice === text) ?? null,

@@ -59,7 +59,8 @@ export class ValidationThread {
 
   #start(): Worker {
     const program = new URL("./validation-worker.js", import.meta.url);
-    const worker = new Worker(program, { workerData: this.#folder });
+    // Options such as `--input-type`, which a thread would inherit, are refused for a file.
+    const worker = new Worker(program, { workerData: this.#folder, execArgv: [] });
     worker.on("message", (message: Message) => {
       if (message !== "begun") this.#finish((job) => job.resolve(message.faults));
       else this.#timer = setTimeout(() => this.#giveUp(worker), DEADLINE_MS);

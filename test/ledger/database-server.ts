@@ -40,9 +40,13 @@ export async function openDatabaseServer(
 }
 
 /** A server in its own folder. `end` signals its main process and resolves when the next one is ready. */
-export async function startServer(afterwards: Afterwards, dataDir: string) {
+export async function startServer(
+  afterwards: Afterwards,
+  dataDir: string,
+  settings: Record<string, string> = {},
+) {
   afterwards.after(() => removeEmbedded(dataDir));
-  const embedded = await startEmbedded({ dataDir, log: () => undefined });
+  const embedded = await startEmbedded({ dataDir, settings, log: () => undefined });
   afterwards.after(() => embedded.stop());
   return { url: embedded.url, end };
 

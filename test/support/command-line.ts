@@ -37,6 +37,7 @@ function createCommandLineInProcess(deps: Dependencies, overrides: Partial<Comma
         generateLibrary: () => Promise.resolve(""),
         demo: nothing,
         listen: nothing,
+        bridge: () => Promise.resolve(true),
         ...overrides,
       },
       argv,

@@ -1,0 +1,101 @@
+import { isObject } from "../lib/is-object.ts";
+
+/**
+ * A JSON document that keeps its text. What a pointer names is returned as it was written, because parsing and writing again would
+ * change numbers such as 1.10, and the order of members.
+ */
+export class JsonText {
+  readonly #text: string;
+
+  /** Throws a SyntaxError if the text is not JSON. */
+  constructor(text: string) {
+    JSON.parse(text);
+    this.#text = text.trim();
+  }
+
+  /** Returns the text of the value at a path, or undefined if there is none. Of two members with one name the last counts. */
+  at(path: readonly string[]): string | undefined {
+    let place: number | undefined = 0;
+    for (const name of path) {
+      place = this.#child(place, name);
+      if (place === undefined) return undefined;
+    }
+    return this.#text.slice(place, endOfValue(this.#text, place));
+  }
+
+  #child(parent: number, name: string): number | undefined {
+    const text = this.#text;
+    const hasNames = text[parent] === "{";
+    if (!hasNames && text[parent] !== "[") return undefined;
+    let found: number | undefined;
+    let at = skipSpace(text, parent + 1);
+    for (let index = 0; text[at] !== "}" && text[at] !== "]"; index++) {
+      let own = String(index);
+      if (hasNames) {
+        const end = endOfString(text, at);
+        own = JSON.parse(text.slice(at, end)) as string;
+        at = skipSpace(text, skipSpace(text, end) + 1);
+      }
+      if (own === name) found = at;
+      at = skipSpace(text, endOfValue(text, at));
+      if (text[at] === ",") at = skipSpace(text, at + 1);
+    }
+    return found;
+  }
+}
+
+/** Returns the path of an RFC 6901 pointer, or null if it is malformed. */
+export function parsePointer(pointer: string): string[] | null {
+  if (!/^(?:\/(?:[^~]|~[01])*)?$/s.test(pointer)) return null;
+  const names = pointer.split("/").slice(1);
+  return names.map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** Returns the text of the object that a JSON string contains. A text that is no such string is returned as it is. */
+export function unwrapped(value: string): string {
+  if (!value.startsWith('"')) return value;
+  try {
+    const inner = JSON.parse(value) as string;
+    return isObject(JSON.parse(inner)) ? inner.trim() : value;
+  } catch {
+    return value;
+  }
+}
+
+const SPACE = /[\t\n\r ]*/y;
+const SCALAR = /[^\t\n\r ,\]}]*/y;
+const MARK = /["{}[\]]/g;
+
+function skipSpace(text: string, at: number): number {
+  return endOf(SPACE, text, at);
+}
+
+function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  pattern.test(text);
+  return pattern.lastIndex;
+}
+
+function endOfString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0;
+    while (text[quote - 1 - backslashes] === "\\") backslashes++;
+    if (backslashes % 2 === 0) return quote + 1;
+  }
+}
+
+function endOfValue(text: string, start: number): number {
+  if (text[start] === '"') return endOfString(text, start);
+  if (text[start] !== "{" && text[start] !== "[") return endOf(SCALAR, text, start);
+  let depth = 0;
+  let at = start;
+  do {
+    MARK.lastIndex = at;
+    const mark = MARK.exec(text);
+    if (mark === null) return text.length;
+    at = mark[0] === '"' ? endOfString(text, mark.index) : mark.index + 1;
+    if (mark[0] === "{" || mark[0] === "[") depth++;
+    if (mark[0] === "}" || mark[0] === "]") depth--;
+  } while (depth > 0);
+  return at;
+}

@@ -1,0 +1,33 @@
+import { byPointer } from "../event.ts";
+import type { Settings } from "../settings.ts";
+import type { Source, SourceContext } from "../source.ts";
+import { OutboxRows } from "./rows.ts";
+import { OutboxReplication } from "./replication.ts";
+import { readTableSettings } from "./table.ts";
+
+const DEFAULTS = byPointer("organization", "type", "data", "occurred_at", "dedupe_key");
+
+/** A table of a PostgreSQL that is not the service's. */
+export function outboxSource(settings: Settings) {
+  const url = settings.text("url");
+  if (url !== "" && !/^postgres(?:ql)?:\/\//.test(url)) {
+    settings.fault("url", "must be a postgres:// or postgresql:// URL");
+  }
+  const reads = settings.choice("read", ["rows", "replication"], "rows");
+  const table = readTableSettings(settings, reads);
+  if (reads === "replication") {
+    const slot = settings.text("slot", "partner_api_bridge");
+    const publication = settings.text("publication", "partner_api_bridge");
+    return {
+      defaults: DEFAULTS,
+      open: (context: SourceContext): Source =>
+        new OutboxReplication({ url, slot, publication, ...table }, context as never),
+    };
+  }
+  const pollMs = settings.duration("poll", { minMs: 1, maxMs: 60_000, fallbackMs: 250 });
+  return {
+    defaults: DEFAULTS,
+    open: (context: SourceContext): Source =>
+      new OutboxRows({ url, pollMs, ...table }, context as never),
+  };
+}

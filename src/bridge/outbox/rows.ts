@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Source, SourceContext } from "../source.ts";
+import { Session } from "./session.ts";
+import {
+  countOpen,
+  describe,
+  markSetAside,
+  type OutboxMessage,
+  type OutboxRow,
+  requireRights,
+  settle,
+  type Table,
+  type TableSettings,
+  toMessage,
+} from "./table.ts";
+
+export interface RowsSettings extends TableSettings {
+  url: string;
+  pollMs: number;
+}
+
+/** The documents of one read. A single one may be larger. */
+const READ_BYTES_MAX = 4 * 1024 * 1024;
+/** The first wait after a read that found something. It doubles up to the configured one. */
+const BUSY_MS = 5;
+/** How often a bridge that stands by asks whether the other one is gone. */
+const STANDBY_MS = 250;
+/** Tells the locks of bridges from those of others. The second half is the table's oid. */
+const LOCK = 0x70_61_62_72;
+
+interface Opened {
+  session: Session;
+  table: Table;
+  /** True if this bridge reads the table. Only one does, so that two cannot change the order of a key's rows. */
+  leads: boolean;
+}
+
+/**
+ * Reads the open rows of a table. It never reads from a last id on, because a transaction with a lower id can commit later. Several
+ * bridges on one table: one holds an advisory lock and reads, and the next one takes over when its session ends.
+ */
+export class OutboxRows implements Source<OutboxMessage> {
+  readonly #settings: RowsSettings;
+  readonly #context: SourceContext<OutboxMessage>;
+  #opening: Promise<Opened> | null = null;
+  /** The rows that were returned and are not settled. */
+  readonly #out = new Set<string>();
+  #idleMs = BUSY_MS;
+  #rowBytes = READ_BYTES_MAX / 100;
+
+  constructor(settings: RowsSettings, context: SourceContext<OutboxMessage>) {
+    this.#settings = settings;
+    this.#context = context;
+  }
+
+  async receive(max: number, waitMs: number): Promise<OutboxMessage[]> {
+    const opened = await this.#open();
+    if (!(opened.leads ||= await this.#takeLead(opened))) {
+      await this.#pause(Math.min(waitMs, STANDBY_MS));
+      return [];
+    }
+    const rows = await this.#read(opened, max);
+    this.#idleMs = rows.length > 0 ? BUSY_MS : Math.min(this.#idleMs * 2, this.#settings.pollMs);
+    if (rows.length === 0) await this.#pause(Math.min(waitMs, this.#idleMs));
+    for (const { id } of rows) this.#out.add(id);
+    return rows.map((row) => toMessage(row, opened.table));
+  }
+
+  async acknowledge(messages: OutboxMessage[]): Promise<void> {
+    const { session, table } = await this.#open();
+    const ids = messages.map(({ id }) => id);
+    await settle(session, table, ids, this.#context.now());
+    for (const id of ids) this.#out.delete(id);
+  }
+
+  async setAside({ id }: OutboxMessage, reason: string): Promise<void> {
+    const { session, table } = await this.#open();
+    await markSetAside(session, table, id, reason);
+    this.#out.delete(id);
+  }
+
+  async lag() {
+    const { session, table } = await this.#open();
+    return { messages: await countOpen(session, table) };
+  }
+
+  async check() {
+    const opened = await this.#open();
+    const { session, table } = opened;
+    await requireRights(session, table);
+    const [server] = await session.query<{ version: string }>(
+      "select current_setting('server_version') as version",
+    );
+    const open = await countOpen(session, table);
+    const facts = [`PostgreSQL ${server?.version ?? ""}, ${open} open rows in ${table.name}`];
+    const plan = await session.query<{ "QUERY PLAN": string }>(
+      `explain ${this.#select(table, 100)}`,
+      [[]],
+    );
+    if (plan.some((line) => /\bSort\b|Seq Scan/.test(line["QUERY PLAN"]))) {
+      facts.push(
+        `the read sorts or scans the whole table: create index on ${table.name} (${table.columns.position}) where ${table.isOpen}`,
+      );
+    }
+    const [first] = await this.#read(opened, 1);
+    return { facts, first: first ? toMessage(first, table) : null };
+  }
+
+  async close(): Promise<void> {
+    const opening = this.#opening;
+    this.#opening = null;
+    await opening?.then(
+      ({ session }) => session.close(),
+      () => undefined,
+    );
+  }
+
+  /** Opens a session if there is none, or if the last one was lost. */
+  async #open(): Promise<Opened> {
+    const opening = (this.#opening ??= this.#connect());
+    try {
+      const opened = await opening;
+      if (!opened.session.isLost) return opened;
+    } catch (error) {
+      if (this.#opening === opening) this.#opening = null;
+      throw error;
+    }
+    if (this.#opening === opening) await this.close();
+    this.#out.clear();
+    throw new Error("the connection to the database was lost");
+  }
+
+  async #connect(): Promise<Opened> {
+    const session = await Session.open(this.#settings.url);
+    try {
+      return { session, table: await describe(session, this.#settings), leads: false };
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+  }
+
+  async #takeLead({ session, table }: Opened): Promise<boolean> {
+    const [row] = await session.query<{ locked: string }>(
+      "select pg_try_advisory_lock(($1::bigint << 32) | $2::bigint) as locked",
+      [LOCK, table.oid],
+    );
+    return row?.locked === "t";
+  }
+
+  async #read({ session, table }: Opened, max: number): Promise<OutboxRow[]> {
+    const limit = Math.max(1, Math.min(max, Math.floor(READ_BYTES_MAX / this.#rowBytes)));
+    const rows = await session.query<OutboxRow>(this.#select(table, limit), [[...this.#out]]);
+    const bytes = rows.reduce((sum, row) => sum + row.document.length, 0);
+    if (rows.length > 0) this.#rowBytes = bytes / rows.length;
+    return rows;
+  }
+
+  /** The total keeps rows that are larger than those before from filling the memory. */
+  #select({ name, columns, idType, isOpen }: Table, limit: number): string {
+    const column = (quoted: string | null) => (quoted === null ? "null" : `r.${quoted}::text`);
+    return `
+      with read as materialized (
+        select r.${columns.id}::text as id, ${column(columns.key)} as key, ${column(columns.headers)} as headers,
+               ${column(columns.traceparent)} as traceparent, row_to_json(r)::text as document, row_number() over () as nth
+          from (select * from ${name}
+                 where ${isOpen} and ${columns.id} <> all(coalesce($1::text[], '{}')::${idType}[])
+                 order by ${columns.position} limit ${limit}) as r)
+      select id, key, headers, traceparent, document
+        from (select *, sum(length(document)) over (order by nth) as total from read) as sized
+       where nth = 1 or total <= ${READ_BYTES_MAX} order by nth`;
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, null, { signal: this.#context.stop }).catch(() => undefined);
+  }
+}

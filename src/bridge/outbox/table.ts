@@ -1,0 +1,211 @@
+import type { Settings } from "../settings.ts";
+import { type Message, SourceFault } from "../source.ts";
+import type { Session } from "./session.ts";
+
+/** The columns of an outbox that the bridge knows. Null: the table has none. */
+export interface Columns {
+  id: string;
+  position: string;
+  key: string | null;
+  headers: string | null;
+  traceparent: string | null;
+  publishedAt: string | null;
+  setAside: string;
+}
+
+export interface TableSettings {
+  table: string;
+  /** By the names above. An optional one that is not configured is used if the table has it. */
+  columns: Readonly<Record<keyof Columns, string>>;
+  configured: ReadonlySet<keyof Columns>;
+  /** False: rows are deleted when their events are durable. */
+  keeps: boolean;
+}
+
+const NAMES = {
+  id: "id",
+  position: "position",
+  key: "key",
+  headers: "headers",
+  traceparent: "traceparent",
+  publishedAt: "published_at",
+  setAside: "set_aside",
+} as const satisfies Record<keyof Columns, string>;
+
+/** Replication marks nothing: the position of its slot says what is published. */
+export function readTableSettings(
+  settings: Settings,
+  reads: "rows" | "replication",
+): TableSettings {
+  const table = settings.text("table", "outbox");
+  const given = settings.below("columns");
+  const names = Object.entries(NAMES) as [keyof Columns, string][];
+  const configured = new Set(names.filter(([, name]) => given.has(name)).map(([key]) => key));
+  const columns = Object.fromEntries(
+    names.map(([key, name]) => [key, given.text(name, key === "position" ? columnOf("id") : name)]),
+  ) as Record<keyof Columns, string>;
+  given.end();
+  const keeps =
+    reads === "rows" && settings.choice("when_published", ["mark", "delete"], "mark") === "mark";
+  return { table, columns, configured, keeps };
+
+  function columnOf(name: string): string {
+    return given.text(name, name);
+  }
+}
+
+/** An outbox as its database describes it. Names are quoted. */
+export interface Table {
+  oid: string;
+  name: string;
+  idType: string;
+  columns: Columns;
+  keeps: boolean;
+  /** The condition of rows whose events are neither published nor set aside. */
+  isOpen: string;
+}
+
+/** Throws one fault that names every column that is missing. */
+export async function describe(session: Session, settings: TableSettings): Promise<Table> {
+  const [row] = await session.query<{ oid: string; name: string; columns: string }>(
+    `select c.oid::text, format('%I.%I', n.nspname, c.relname) as name,
+            (select json_object_agg(a.attname, json_build_array(quote_ident(a.attname), format_type(a.atttypid, null)))
+               from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns
+       from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where c.oid = to_regclass($1)`,
+    [settings.table],
+  );
+  if (!row) throw new SourceFault(`there is no table ${settings.table}, or no right to see it`);
+  const known = new Map(
+    Object.entries(JSON.parse(row.columns) as Record<string, [quoted: string, type: string]>),
+  );
+  const missing: string[] = [];
+  const quoted = (name: keyof Columns) => known.get(settings.columns[name])?.[0] ?? null;
+  const required = (name: keyof Columns) => {
+    const found = quoted(name);
+    if (found === null) missing.push(settings.columns[name]);
+    return found ?? "";
+  };
+  const optional = (name: keyof Columns) =>
+    settings.configured.has(name) ? required(name) : quoted(name);
+  const columns: Columns = {
+    id: required("id"),
+    position: required("position"),
+    key: optional("key"),
+    headers: optional("headers"),
+    traceparent: optional("traceparent"),
+    publishedAt: settings.keeps ? required("publishedAt") : null,
+    setAside: required("setAside"),
+  };
+  if (missing.length > 0) {
+    const names = missing.map((name) => `"${name}"`).join(", ");
+    throw new SourceFault(`the table ${row.name} has no column ${names}: see \`columns\``);
+  }
+  const { publishedAt, setAside } = columns;
+  const isUnpublished = publishedAt === null ? "" : `${publishedAt} is null and `;
+  return {
+    oid: row.oid,
+    name: row.name,
+    idType: known.get(settings.columns.id)?.[1] ?? "text",
+    columns,
+    keeps: settings.keeps,
+    isOpen: `${isUnpublished}${setAside} is null`,
+  };
+}
+
+export interface OutboxMessage extends Message {
+  id: string;
+}
+
+export interface OutboxRow {
+  id: string;
+  key: string | null;
+  headers: string | null;
+  traceparent: string | null;
+  /** The whole row as JSON. */
+  document: string;
+}
+
+/** A row without a key has no order to keep. A table without keys keeps the order of all its rows. */
+export function toMessage(row: OutboxRow, { name, columns }: Table): OutboxMessage {
+  const identity = `${name}:${row.id}`;
+  return {
+    id: row.id,
+    identity,
+    lane: columns.key === null ? "" : row.key === null ? `row ${row.id}` : `key ${row.key}`,
+    body: row.document,
+    headers: headersOf(row),
+    from: row.key === null ? {} : { key: row.key },
+  };
+}
+
+function headersOf({ headers, traceparent }: OutboxRow): Map<string, string> {
+  const given = headers === null ? {} : (JSON.parse(headers) as Record<string, unknown> | null);
+  const found = new Map<string, string>();
+  for (const [name, value] of Object.entries(given ?? {})) {
+    found.set(name.toLowerCase(), typeof value === "string" ? value : JSON.stringify(value));
+  }
+  if (traceparent !== null) found.set("traceparent", traceparent);
+  return found;
+}
+
+/** Marks or deletes the rows of durable events. */
+export async function settle(
+  session: Session,
+  { name, columns, idType }: Table,
+  ids: readonly string[],
+  now: Date,
+): Promise<void> {
+  const which = `${columns.id} = any($1::text[]::${idType}[])`;
+  if (columns.publishedAt === null) {
+    await session.query(`delete from ${name} where ${which}`, [ids]);
+  } else {
+    await session.query(`update ${name} set ${columns.publishedAt} = $2 where ${which}`, [
+      ids,
+      now,
+    ]);
+  }
+}
+
+/** Writes the reason into the row. Returns false if the row is gone. */
+export async function markSetAside(
+  session: Session,
+  { name, columns, idType }: Table,
+  id: string,
+  reason: string,
+): Promise<boolean> {
+  const rows = await session.query(
+    `update ${name} set ${columns.setAside} = $2 where ${columns.id} = $1::text::${idType} returning 1`,
+    [id, reason],
+  );
+  return rows.length > 0;
+}
+
+/** The largest lag that is counted exactly. */
+const LAG_MAX = 100_000;
+
+export async function countOpen(session: Session, { name, isOpen }: Table): Promise<number> {
+  const [row] = await session.query<{ count: string }>(
+    `select count(*) from (select from ${name} where ${isOpen} limit ${LAG_MAX}) as open`,
+  );
+  return Number(row?.count);
+}
+
+/** Throws a fault that names the rights that the session's role lacks. */
+export async function requireRights(session: Session, table: Table): Promise<void> {
+  const { columns, keeps, oid } = table;
+  const written = [columns.setAside, columns.publishedAt].filter((name) => name !== null);
+  const rights = [["select", `has_table_privilege(${oid}::oid, 'select')`]];
+  for (const name of written) {
+    const column = `(select attnum from pg_attribute where attrelid = ${oid} and quote_ident(attname) = '${name.replaceAll("'", "''")}')`;
+    rights.push([`update of ${name}`, `has_column_privilege(${oid}::oid, ${column}, 'update')`]);
+  }
+  if (!keeps) rights.push(["delete", `has_table_privilege(${oid}::oid, 'delete')`]);
+  const [row = {}] = await session.query<Record<string, string>>(
+    `select ${rights.map(([, test], i) => `${test ?? ""}::text as r${i}`).join(", ")}`,
+  );
+  const missing = rights.filter((_, i) => row[`r${i}`] !== "true").map(([right]) => right);
+  if (missing.length > 0) {
+    throw new SourceFault(`the role lacks the right ${missing.join(", ")} on ${table.name}`);
+  }
+}

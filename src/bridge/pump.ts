@@ -1,0 +1,295 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Becoming, type BridgedEvent, toEvent } from "./event.ts";
+import { Unfit } from "./document.ts";
+import { halves, Lanes, type Pending } from "./lanes.ts";
+import type { SourceMetrics } from "./metrics.ts";
+import type { Answer, Publisher } from "./publisher.ts";
+import type { BridgeLog, Message, Source, SourceContext } from "./source.ts";
+
+/** What is received and not settled. Nothing more is read while it is full. */
+const BUFFER = { messages: 1_000, bytes: 8 * 1024 * 1024 };
+/** One request. */
+const BATCH = { max: 500, bytesMax: 3 * 1024 * 1024 };
+/** How long a source waits for a message before other work is looked at. */
+const RECEIVE_MS = 1_000;
+/** So many requests in a row that fail say that the service is away, and not that single organizations are. */
+const FAILURES_OF_LANES = 12;
+
+interface Turn {
+  /** When it began. */
+  nowMs: number;
+  failuresLeft: number;
+}
+
+export interface Delays {
+  firstMs: number;
+  maxMs: number;
+}
+
+const DELAYS: Delays = { firstMs: 500, maxMs: 30_000 };
+
+export interface PumpOptions<Own extends Message> {
+  open: (context: SourceContext<Own>) => Source<Own>;
+  becoming: Becoming;
+  publisher: Publisher;
+  metrics: SourceMetrics;
+  log: BridgeLog;
+  now: () => Date;
+  delays?: Delays;
+}
+
+/**
+ * Publishes what a source has, until it is stopped. A message is acknowledged when the service has answered that its event is
+ * durable, and never before. One request is under way at a time, so the order of a lane is that of the source.
+ */
+export class Pump<Own extends Message = Message> {
+  readonly source: Source<Own>;
+  readonly #options: PumpOptions<Own>;
+  readonly #stop = new AbortController();
+  readonly #lanes = new Lanes<Own>();
+  readonly #delays: Delays;
+  #running: Promise<unknown> | undefined;
+  #wake = new AbortController();
+  /** Why the service or the source fails now. */
+  #problems: { service: string | null; source: string | null } = {
+    service: "not reached yet",
+    source: "not opened yet",
+  };
+  #failures = 0;
+  /** Why the last request failed, until one succeeds. */
+  #lastFailure: string | null = null;
+
+  constructor(options: PumpOptions<Own>) {
+    this.#options = options;
+    this.#delays = options.delays ?? DELAYS;
+    const { becoming, log, now } = options;
+    this.source = options.open({
+      name: becoming.source,
+      stop: this.#stop.signal,
+      log,
+      now,
+      forget: (isLost) => void this.#lanes.removeWhere(isLost),
+    });
+  }
+
+  /** Why the pump does not publish now. Null if it does, or would. */
+  get problem(): string | null {
+    return this.#problems.source ?? this.#problems.service ?? this.#lastFailure;
+  }
+
+  get held(): number {
+    return this.#lanes.size;
+  }
+
+  start(): void {
+    this.#running ??= Promise.all([this.#receiveAll(), this.#sendAll()]);
+  }
+
+  /** Sends and acknowledges what is under way. What else was received comes again at the next start. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#nudge();
+    await this.#running;
+    await this.source.close();
+  }
+
+  async #receiveAll(): Promise<void> {
+    for (let failures = 0; !this.#isStopping;) {
+      const room = this.#room();
+      if (room === 0 || this.#problems.service !== null) {
+        await this.#pause(RECEIVE_MS);
+        continue;
+      }
+      try {
+        const messages = await this.source.receive(room, RECEIVE_MS);
+        this.#problems.source = null;
+        failures = 0;
+        for (const message of messages) await this.#take(message);
+        if (messages.length > 0) this.#nudge();
+      } catch (error) {
+        this.#lanes.removeWhere(() => true);
+        await this.#complain("source", error, ++failures);
+      }
+    }
+  }
+
+  #room(): number {
+    if (this.#lanes.bytes >= BUFFER.bytes) return 0;
+    return Math.max(0, Math.min(BATCH.max, BUFFER.messages - this.#lanes.size));
+  }
+
+  async #take(message: Own): Promise<void> {
+    let event: BridgedEvent;
+    try {
+      event = toEvent(message, this.#options.becoming);
+    } catch (error) {
+      if (!(error instanceof Unfit)) throw error;
+      await this.#setAside(message, error.message);
+      return;
+    }
+    this.#lanes.add({ message, event });
+  }
+
+  async #sendAll(): Promise<void> {
+    await this.#untilReached();
+    while (!this.#isStopping) {
+      const nowMs = performance.now();
+      const batch = this.#lanes.due(nowMs, BATCH);
+      if (batch.length > 0) await this.#send(batch, { nowMs, failuresLeft: FAILURES_OF_LANES });
+      else await this.#pause(Math.min(RECEIVE_MS, this.#lanes.nextDueMs() - nowMs));
+      if (this.#problems.service !== null) await this.#untilReached();
+    }
+  }
+
+  /** Before the service has answered, nothing is received: brokers count how often a message is returned. */
+  async #untilReached(): Promise<void> {
+    while (!this.#isStopping) {
+      const why = await this.#options.publisher.reach();
+      this.#problems.service = why;
+      if (why === null) return;
+      await this.#complain("service", new Error(why), ++this.#failures);
+    }
+  }
+
+  async #send(batch: readonly Pending<Own>[], turn: Turn): Promise<void> {
+    for (const run of tracedApart(batch)) await this.#sendRun(run, turn);
+  }
+
+  async #sendRun(all: readonly Pending<Own>[], turn: Turn): Promise<void> {
+    const batch = this.#lanes.stillDue(all, turn.nowMs);
+    if (batch.length === 0 || this.#isStopping || this.#problems.service !== null) return;
+    const startMs = performance.now();
+    const answer = await this.#options.publisher.publish(batch.map(({ event }) => event));
+    this.#lastFailure = answer.kind === "failed" ? answer.why : null;
+    if (answer.kind === "published") {
+      turn.failuresLeft = FAILURES_OF_LANES;
+      this.#failures = 0;
+      await this.#acknowledge(batch);
+      const { length: events } = batch;
+      this.#options.metrics.published(events, answer.duplicates);
+      const ms = Math.round(performance.now() - startMs);
+      this.#options.log.info({ events, duplicates: answer.duplicates, ms }, "published");
+    } else if (answer.kind === "refused") {
+      await this.#refused(batch, answer, turn);
+    } else {
+      await this.#failed(batch, answer, turn);
+    }
+  }
+
+  /** Sets the refused messages aside and sends the others again: of a batch with a fault, nothing was published. */
+  async #refused(
+    batch: readonly Pending<Own>[],
+    { reasons, detail }: Extract<Answer, { kind: "refused" }>,
+    turn: Turn,
+  ): Promise<void> {
+    for (const [index, pending] of batch.entries()) {
+      const reason = reasons.get(index) ?? (batch.length === 1 ? detail : null);
+      if (reason === null) continue;
+      await this.#setAside(pending.message, reason);
+      this.#lanes.remove([pending]);
+    }
+    const others = batch.filter((pending) => !pending.isGone);
+    const middle = others.length < batch.length ? others.length : Math.ceil(others.length / 2);
+    const parts = [others.slice(0, middle), others.slice(middle)];
+    for (const part of parts) await this.#sendRun(part, turn);
+  }
+
+  async #failed(
+    batch: readonly Pending<Own>[],
+    { why, isOfAll, afterMs }: Extract<Answer, { kind: "failed" }>,
+    turn: Turn,
+  ): Promise<void> {
+    this.#options.metrics.failed();
+    // The cell of an organization can be away while others answer.
+    const parts = isOfAll || !this.#lanes.haveFailed(batch) ? null : halves(batch);
+    if (parts !== null && --turn.failuresLeft > 0) {
+      for (const part of parts) await this.#sendRun(part, turn);
+      return;
+    }
+    const nowMs = performance.now();
+    this.#lanes.hold(batch, (failures) => nowMs + Math.max(afterMs, this.#delayMs(failures)));
+    this.#options.log.warn({ events: batch.length, why }, "not published: tried again");
+    if (!isOfAll && turn.failuresLeft > 0) return;
+    this.#problems.service = why;
+    await this.#pause(Math.max(afterMs, this.#delayMs(++this.#failures)), true);
+  }
+
+  async #acknowledge(batch: readonly Pending<Own>[]): Promise<void> {
+    await this.#insist(() => this.source.acknowledge(batch.map(({ message }) => message)));
+    this.#lanes.remove(batch);
+    this.#nudge();
+  }
+
+  async #setAside(message: Own, reason: string): Promise<void> {
+    const { metrics, log } = this.#options;
+    await this.#insist(() => this.source.setAside(message, reason));
+    if (this.#isStopping) return;
+    metrics.setAside();
+    log.warn({ message: message.identity, reason }, "set aside");
+  }
+
+  /** Repeats until it succeeds or the bridge stops. If it never does, the message comes again and is a duplicate. */
+  async #insist(work: () => Promise<void>): Promise<void> {
+    for (let failures = 0; ;) {
+      try {
+        await work();
+        if (failures > 0) this.#problems.source = null;
+        return;
+      } catch (error) {
+        if (this.#isStopping) return;
+        await this.#complain("source", error, ++failures);
+      }
+    }
+  }
+
+  async #complain(of: "service" | "source", error: unknown, failures: number): Promise<void> {
+    const why = error instanceof Error ? error.message : String(error);
+    this.#problems[of] = why;
+    if (this.#isStopping) return;
+    this.#options.log.error({ why, failures }, `the ${of} fails: tried again`);
+    await this.#pause(this.#delayMs(failures), true);
+  }
+
+  /** Doubles from failure to failure. Half of it is random, so that several bridges do not return together. */
+  #delayMs(failures: number): number {
+    const { firstMs, maxMs } = this.#delays;
+    return Math.min(maxMs, firstMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
+  }
+
+  get #isStopping(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  /** Lets both loops look again. */
+  #nudge(): void {
+    this.#wake.abort();
+    this.#wake = new AbortController();
+  }
+
+  /** A nudge ends it, unless it is `fixed`. The stop ends it in any case. */
+  async #pause(ms: number, fixed = false): Promise<void> {
+    if (this.#isStopping) return;
+    const { signal } = fixed ? this.#stop : this.#wake;
+    await sleep(Math.max(0, Math.min(ms, this.#delays.maxMs * 2)), null, { signal }).catch(
+      () => undefined,
+    );
+  }
+}
+
+/** A request has one parent, so events of different sampled traces go in requests of their own. */
+function tracedApart<Own extends Message>(batch: readonly Pending<Own>[]): Pending<Own>[][] {
+  const runs: Pending<Own>[][] = [];
+  let last: string | null | undefined;
+  for (const pending of batch) {
+    const { traceparent } = pending.event;
+    const trace = traceparent !== null && isSampled(traceparent) ? traceparent : null;
+    if (trace === last) runs.at(-1)?.push(pending);
+    else runs.push([pending]);
+    last = trace;
+  }
+  return runs;
+}
+
+function isSampled(traceparent: string): boolean {
+  return (Number.parseInt(traceparent.slice(-2), 16) & 1) === 1;
+}

@@ -1,0 +1,19 @@
+import type { Mapping } from "./event.ts";
+import { outboxSource } from "./outbox/outbox.ts";
+import type { Settings } from "./settings.ts";
+import type { OpenSource } from "./source.ts";
+
+export interface ConfiguredSource {
+  open: OpenSource;
+  /** Where the members of an event come from if the configuration does not say. */
+  defaults: Mapping;
+}
+
+/** Each reads its part of the configuration. */
+export const SOURCES = {
+  outbox: outboxSource,
+} satisfies Record<string, (settings: Settings) => ConfiguredSource>;
+
+export type Kind = keyof typeof SOURCES;
+
+export const KINDS = Object.keys(SOURCES) as [Kind, ...Kind[]];

@@ -1,0 +1,20 @@
+import { test } from "node:test";
+import { assertBalanced, type OpenBroker, runLedger } from "./ledger.ts";
+import { anOutboxBroker } from "./outbox-ledger.ts";
+import { LONG } from "./plans.ts";
+
+const BROKERS: Record<string, OpenBroker> = {
+  "outbox by rows": (afterwards) => anOutboxBroker(afterwards, "rows"),
+  "outbox by replication": (afterwards) => anOutboxBroker(afterwards, "replication"),
+};
+
+for (const [name, open] of Object.entries(BROKERS)) {
+  test(`${name}: 20,000 messages, each one event`, { timeout: 900_000 }, async (t) => {
+    const plan = { ...LONG, seed: Math.floor(Math.random() * 2 ** 31) };
+    const ledger = await runLedger(open, plan);
+    t.diagnostic(
+      JSON.stringify({ source: name, seed: plan.seed, messages: plan.messages, ...ledger }),
+    );
+    assertBalanced(ledger);
+  });
+}

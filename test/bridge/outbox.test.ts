@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  aBridge,
+  aFakeService,
+  anOutbox,
+  aPublishingService,
+  fillOutbox,
+} from "../support/bridge.ts";
+
+const orders = (url: string, further: object = {}) => ({
+  name: "orders",
+  kind: "outbox",
+  url,
+  ...further,
+});
+
+test("each row of an outbox becomes one event, and is marked when the event is durable", async (t) => {
+  const service = await aPublishingService(t);
+  const { db, url } = await anOutbox(t);
+  await fillOutbox(db, { last: 1_200 });
+  const bridge = await aBridge(t, { url: service.operatorUrl, sources: [orders(url)] });
+  await fillOutbox(db, { first: 1_201, last: 1_300 });
+  while ((await open(db)) > 0) await bridge.logged(() => true);
+
+  const published = (await service.published()).map(
+    (data) => (JSON.parse(data) as { n: number }).n,
+  );
+  assert.deepEqual(
+    published.toSorted((a, b) => a - b),
+    Array.from({ length: 1_300 }, (_, i) => i + 1),
+  );
+  assert.match(
+    (await bridge.get("/metrics")).text,
+    /partner_api_bridge_published_total{source="orders"} 1300\n/,
+  );
+  assert.match(
+    (await bridge.get("/metrics")).text,
+    /partner_api_bridge_lag_messages{source="orders"} 0\n/,
+  );
+  assert.equal((await bridge.get("/readyz")).status, 200);
+});
+
+test("exactly the rows that the service refuses are set aside with the reason, and the others are published", async (t) => {
+  const service = await aPublishingService(t);
+  const { db, url } = await anOutbox(t);
+  const bad = [3, 77, 500, 501, 999];
+  await fillOutbox(db, { last: 1_000, bad });
+  await db`update outbox set organization = 'nobody' where id = 10`;
+  const bridge = await aBridge(t, { url: service.operatorUrl, sources: [orders(url)] });
+  while ((await open(db)) > 0) await bridge.logged(() => true);
+
+  const aside = await db<{ id: string; reason: string }[]>`
+    select id::text, set_aside as reason from outbox where set_aside is not null order by outbox.id`;
+  assert.deepEqual(
+    aside.map(({ id }) => Number(id)),
+    [3, 10, 77, 500, 501, 999],
+  );
+  assert.match(aside[0]?.reason ?? "", /^data\/n must be/);
+  assert.match(aside[1]?.reason ?? "", /^organization /);
+  assert.equal((await service.published()).length, 994);
+  assert.match((await bridge.get("/metrics")).text, /set_aside_total{source="orders"} 6\n/);
+});
+
+test("while the service is away no more than the buffer is read, nothing is marked, and afterwards nothing is lost", async (t) => {
+  let isAway = true;
+  const service = await aFakeService(t, () => (isAway ? { status: 503 } : { status: 202 }));
+  const { db, url } = await anOutbox(t);
+  await fillOutbox(db, { last: 3_000 });
+  const bridge = await aBridge(t, { url: service.url, sources: [orders(url)] });
+  await service.until((asked) => asked.length > 30);
+  assert.equal(await open(db), 3_000);
+  const { text } = await bridge.get("/metrics");
+  assert.ok(Number(/held_messages{source="orders"} (\d+)/.exec(text)?.[1]) <= 1_500, text);
+  assert.equal((await bridge.get("/readyz")).status, 503);
+  isAway = false;
+  while ((await open(db)) > 0) await bridge.logged(() => true);
+  assert.equal((await bridge.get("/readyz")).status, 200);
+});
+
+test("an event is published in the order of its key, whatever fails in between", async (t) => {
+  let turn = 0;
+  const seen = new Map<string, number[]>();
+  const service = await aFakeService(t, ({ events }) => {
+    if (turn++ % 3 === 1) return { status: 503 };
+    if (turn % 7 === 0) return "reset";
+    for (const { data, dedupe_key: key } of events) {
+      assert.ok(typeof key === "string");
+      const { n } = data as { n: number };
+      const lane = `k${n % 10}`;
+      seen.set(lane, [...(seen.get(lane) ?? []), n]);
+    }
+    return { status: 202 };
+  });
+  const { db, url } = await anOutbox(t);
+  await fillOutbox(db, { last: 2_000 });
+  const bridge = await aBridge(t, { url: service.url, sources: [orders(url)] });
+  while ((await open(db)) > 0) await bridge.logged(() => true);
+  assert.equal(seen.size, 10);
+  for (const numbers of seen.values()) {
+    assert.equal(numbers.length, 200);
+    assert.deepEqual(
+      numbers,
+      numbers.toSorted((a, b) => a - b),
+    );
+  }
+});
+
+test("an organization whose cell is away holds its keys and no others", async (t) => {
+  let isAway = true;
+  const published: string[] = [];
+  const service = await aFakeService(t, ({ events }) => {
+    const organizations = events.map((event) => String(event["organization"]));
+    if (isAway && organizations.includes("away")) return { status: 503 };
+    published.push(...organizations);
+    return { status: 202 };
+  });
+  const { db, url } = await anOutbox(t);
+  await fillOutbox(db, { last: 500, keys: 50 });
+  await db`update outbox set organization = 'away' where key in ('k7', 'k23')`;
+  const bridge = await aBridge(t, { url: service.url, sources: [orders(url)] });
+  while ((await open(db)) > 20) await bridge.logged(() => true);
+  assert.equal(published.length, 480);
+  isAway = false;
+  while ((await open(db)) > 0) await bridge.logged(() => true);
+  assert.equal(published.length, 500);
+});
+
+test("two bridges on one table publish each row once, and one takes over from the other", async (t) => {
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const { db, url } = await anOutbox(t);
+  const bridges = [
+    await aBridge(t, { url: service.url, sources: [orders(url)] }),
+    await aBridge(t, { url: service.url, sources: [orders(url)] }),
+  ] as const;
+  await fillOutbox(db, { last: 700 });
+  await service.until((asked) => asked.flatMap(({ events }) => events).length >= 700);
+  await db`select pg_terminate_backend(pid) from pg_stat_activity
+            where application_name = 'partner-api bridge' and datname = current_database()`;
+  await fillOutbox(db, { first: 701, last: 900 });
+  await bridges[0].stop();
+  await service.until((asked) => asked.flatMap(({ events }) => events).length >= 900);
+  const keys = service.asked.flatMap(({ events }) => events.map((event) => event["dedupe_key"]));
+  assert.equal(new Set(keys).size, 900);
+});
+
+test("a row that comes again is a duplicate and not a second event", async (t) => {
+  const service = await aPublishingService(t);
+  const { db, url } = await anOutbox(t);
+  await fillOutbox(db, { last: 20 });
+  const bridge = await aBridge(t, { url: service.operatorUrl, sources: [orders(url)] });
+  while ((await open(db)) > 0) await bridge.logged(() => true);
+  await db`update outbox set published_at = null where id <= 5`;
+  while ((await open(db)) > 0) await bridge.logged(() => true);
+  await bridge.logged((line) => line["duplicates"] === 5);
+  assert.equal((await service.published()).length, 20);
+});
+
+test("data is published as it was written, and the trace goes on", async (t) => {
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const { db, url } = await anOutbox(t);
+  const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  await db`insert into outbox (organization, type, data, traceparent, occurred_at)
+           values ('acme', 'order.created', '{"n":1.10,"b":1e2,"a":"é"}', ${traceparent}, '2026-11-28 01:02:03.456789+00')`;
+  await aBridge(t, { url: service.url, sources: [orders(url)] });
+  await service.until((asked) => asked.length > 0);
+  const [first] = service.asked;
+  const [event] = first?.events ?? [];
+  assert.equal(first?.headers["traceparent"], traceparent);
+  assert.equal(event?.["occurred_at"], "2026-11-28T01:02:03.456789+00:00");
+  assert.equal(event["dedupe_key"], "orders:public.outbox:1");
+});
+
+test("with when_published: delete the rows go", async (t) => {
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const { db, url } = await anOutbox(t);
+  await fillOutbox(db, { last: 30 });
+  const source = orders(url, { when_published: "delete" });
+  const bridge = await aBridge(t, { url: service.url, sources: [source] });
+  await bridge.logged((line) => line["msg"] === "published");
+  while ((await open(db)) > 0) await bridge.logged(() => true);
+  const [row] = await db<{ count: string }[]>`select count(*) from outbox`;
+  assert.equal(Number(row?.count), 0);
+});
+
+async function open(db: Awaited<ReturnType<typeof anOutbox>>["db"]): Promise<number> {
+  const [row] = await db<{ count: string }[]>`
+    select count(*) from outbox where published_at is null and set_aside is null`;
+  return Number(row?.count);
+}

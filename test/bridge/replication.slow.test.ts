@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test, type TestContext } from "node:test";
+import { removeEmbedded, startEmbedded } from "../../src/wiring/built-in-postgres.ts";
+import { aBridge, aFakeService, anOutbox, fillOutbox } from "../support/bridge.ts";
+
+const orders = ({ url, name }: { url: string; name: string }) => ({
+  ...{ name: "orders", kind: "outbox", url },
+  ...{ read: "replication", slot: name, publication: name },
+});
+
+test("inserts are read from a slot in the order of commits, and the slot follows what is durable", async (t) => {
+  const outbox = await aReplicatedOutbox(t);
+  const { db } = outbox;
+  let isAway = true;
+  const service = await aFakeService(t, () => (isAway ? { status: 503 } : { status: 202 }));
+  await fillOutbox(db, { last: 700 });
+  const bridge = await aBridge(t, { url: service.url, sources: [orders(outbox)] });
+  await service.until((asked) => asked.length > 3);
+  const before = await confirmed(db);
+  isAway = false;
+  await fillOutbox(db, { first: 701, last: 2_000 });
+  await service.until((asked) => numbersIn(asked.filter((_, i) => i > 3)).size === 2_000);
+  while ((await confirmed(db)) === before) await bridge.logged(() => true);
+  assert.match((await bridge.get("/metrics")).text, /lag_bytes{source="orders"} \d+\n/);
+  assert.equal((await bridge.get("/readyz")).status, 200);
+});
+
+test("a row that is refused gets the reason, and the rest of its transaction is published", async (t) => {
+  const outbox = await aReplicatedOutbox(t);
+  const { db } = outbox;
+  const service = await aFakeService(t, ({ events }) => {
+    const faults = events.flatMap(({ data }, i) =>
+      (data as { n: number }).n < 0
+        ? [{ pointer: `/events/${i}/data/n`, detail: "must be >= 0" }]
+        : [],
+    );
+    return faults.length > 0 ? { status: 422, body: { errors: faults } } : { status: 202 };
+  });
+  await aBridge(t, { url: service.url, sources: [orders(outbox)] });
+  await fillOutbox(db, { last: 300, bad: [5, 6, 290] });
+  await service.until((asked) => {
+    const last = numbersIn(asked.slice(-1));
+    return last.has(300) && Math.min(...last) > 0;
+  });
+  const aside = await db<{ id: string; set_aside: string }[]>`
+    select id::text, set_aside from outbox where set_aside is not null order by outbox.id`;
+  assert.deepEqual(
+    aside.map(({ id, set_aside: reason }) => [Number(id), reason]),
+    [5, 6, 290].map((id) => [id, "data/n must be >= 0"]),
+  );
+});
+
+test("without the publication nothing is read, and the reason is a sentence", async (t) => {
+  const outbox = await aReplicatedOutbox(t);
+  const { db } = outbox;
+  await db.unsafe(`drop publication ${outbox.name}`);
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const bridge = await aBridge(t, { url: service.url, sources: [orders(outbox)] });
+  await fillOutbox(db, { last: 10 });
+  const { why } = await bridge.logged((line) => line["level"] === "error");
+  assert.match(String(why), /publication .* is missing/);
+  assert.equal(service.asked.length, 0);
+});
+
+test("two bridges on one slot: the second one reads when the first one stops", async (t) => {
+  const outbox = await aReplicatedOutbox(t);
+  const { db } = outbox;
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const first = await aBridge(t, { url: service.url, sources: [orders(outbox)] });
+  await fillOutbox(db, { last: 100 });
+  await service.until((asked) => numbersIn(asked).size === 100);
+  await aBridge(t, { url: service.url, sources: [orders(outbox)] });
+  await first.stop();
+  await fillOutbox(db, { first: 101, last: 200 });
+  await service.until((asked) => numbersIn(asked).size === 200);
+});
+
+function numbersIn(asked: readonly { events: Record<string, unknown>[] }[]): Set<number> {
+  return new Set(
+    asked.flatMap(({ events }) => events.map(({ data }) => (data as { n: number }).n)),
+  );
+}
+
+/** An outbox with a slot and a publication of its own name. */
+async function aReplicatedOutbox(t: TestContext) {
+  const server = await (opened ??= open());
+  const outbox = await anOutbox(t, { server: server.url, isKept: true });
+  await outbox.db.unsafe(`create publication ${outbox.name} for table outbox`);
+  await outbox.db.unsafe(`select pg_create_logical_replication_slot('${outbox.name}', 'pgoutput')`);
+  return outbox;
+}
+
+let opened: ReturnType<typeof open> | undefined;
+
+after(async () => {
+  await (await opened)?.close();
+});
+
+/** A server whose write-ahead log can be decoded. */
+async function open() {
+  const dataDir = await mkdtemp(join(tmpdir(), "partner-api-logical-"));
+  const settings = { fsync: "off", wal_level: "logical" };
+  const server = await startEmbedded({ dataDir, settings, log: () => undefined });
+  const close = async () => {
+    await server.stop();
+    await removeEmbedded(dataDir);
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  return { url: server.url, close };
+}
+
+async function confirmed(db: Awaited<ReturnType<typeof anOutbox>>["db"]): Promise<string> {
+  const [row] = await db<{ lsn: string }[]>`
+    select confirmed_flush_lsn::text as lsn from pg_replication_slots where database = current_database()`;
+  return row?.lsn ?? "";
+}
