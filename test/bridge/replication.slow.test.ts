@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
-import { removeEmbedded, startEmbedded } from "../../src/wiring/built-in-postgres.ts";
+import { removeEmbedded, startEmbedded } from "../../src/builtin/index.ts";
 import { aBridge, aFakeService, anOutbox, fillOutbox } from "../support/bridge.ts";
 
 const orders = ({ url, name }: { url: string; name: string }) => ({

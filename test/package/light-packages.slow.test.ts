@@ -77,6 +77,7 @@ const packages = [
   },
   {
     name: "bridge",
+    bytesMax: 150_000, // It is for services, too.
     dependencies: ["commander", "pino", "pino-pretty", "prom-client", "yaml"],
     program: `
       import { spawnSync } from "node:child_process";
