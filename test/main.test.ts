@@ -55,6 +55,18 @@ test("a start that fails while a shard is away does not try to open it later", a
   assert.deepEqual([...timers], []);
 });
 
+for (const [role, opens] of [
+  ["api", false],
+  ["dispatcher", true],
+] as const) {
+  test(`ROLE=${role} opens ${opens ? "a" : "no"} sender`, async (t) => {
+    const service = await start(await aConfig({ ...environmentOf(db), ROLE: role }));
+    t.after(() => service.stop());
+    const metrics = await (await fetch(`${service.operatorUrl}/metrics`)).text();
+    assert.equal(metrics.includes("partner_api_attempts_under_way"), opens);
+  });
+}
+
 test("a listener responds before the other one is open", async (t) => {
   const config = await aConfig();
   const { operatorHost, operatorPort } = config;
