@@ -3,7 +3,7 @@
 #
 #   export-history.sh public.events_20261101_000000_expired
 #
-# libpq's variables name the database, PARTNER_API_SHARD its shard. EXPORT_FOLDER is where the files go
+# libpq's variables name the database, PARTNER_API_CELL its cell. EXPORT_FOLDER is where the files go
 # (/var/lib/partner/history). The last step gives the file its name, so a file with that name is complete and on the disk.
 # A complete file is never replaced: the next one of the same name gets a number.
 set -euo pipefail
@@ -14,7 +14,7 @@ if [[ ! ${1:?} =~ $table ]]; then
   exit 1
 fi
 folder=${EXPORT_FOLDER:-/var/lib/partner/history}
-name=$folder/${PARTNER_API_SHARD:?}.$1
+name=$folder/${PARTNER_API_CELL:?}.$1
 mkdir -p "$folder"
 part=$(mktemp "$name.XXXXXX")
 trap 'rm -f "$part"' EXIT

@@ -8,7 +8,7 @@
 # SEALING_KEYS must be set. The others have defaults:
 #   PGBACKREST_CONFIG (/etc/pgbackrest.conf), STANZA (partner), DATABASE (partner), SCHEMA (public),
 #   SERVICE_ROLE (partner_service), DRILL_DIR (/var/tmp), PG_BIN (pg_config --bindir), PARTNER_API (partner-api)
-# With several shards, run it for the server, the database and the schema of each.
+# With several cells, run it for the database of each.
 set -euo pipefail
 : "${SEALING_KEYS:?set it: the drill proves that the ring opens the secrets of the backup}"
 bin=${PG_BIN:-$(pg_config --bindir)}
@@ -49,10 +49,9 @@ until [[ $(psql -c 'select pg_is_in_recovery()') == f ]]; do sleep 0.2; done
 as_postgres "$bin/pg_dump" -h "$folder" -d "${DATABASE:-partner}" -Fc >/dev/null
 echo "newest event: $(psql -c "select coalesce(max(occurred_at)::text, 'none') from events")"
 echo "waiting deliveries: $(psql -c 'select count(*) from waiting_deliveries')"
-# The restored schema knows its shard. It is checked without the others, so it is its own home shard here.
-shard=$(psql -c "update settings set value = (select value from settings where name = 'shard') where name = 'home' returning value")
-echo "shard: $shard"
+cell=$(psql -c "select value from settings where name = 'cell'")
+echo "cell: $cell"
 url="postgres://${SERVICE_ROLE:-partner_service}@$socket:5432/${DATABASE:-partner}?search_path=$schema"
-SHARDS="$shard=$url" DATABASE_URL='' MIGRATION_DATABASE_URL='' \
+CELL="$cell" DATABASE_URL="$url" MIGRATION_DATABASE_URL='' \
   DATA_DIR="$folder" PORT=0 OPERATOR_PORT=0 ADMIN_TOKEN='' "${PARTNER_API:-partner-api}" doctor
 echo "the backup is good"

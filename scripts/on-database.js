@@ -27,26 +27,23 @@ let endedBy = null;
 let runner = null;
 
 /**
- * Runs Node.js with these arguments and a PostgreSQL of its own, or two for the shards of the tests' services. Returns the exit
- * status. `shard` gets the tests' organizations. Without `needsDatabase`, starts no PostgreSQL.
+ * Runs Node.js with these arguments and a PostgreSQL of its own. Returns the exit status. Without `needsDatabase`, starts no
+ * PostgreSQL.
  */
-export async function runOnDatabase(args, { shard, needsDatabase = true } = {}) {
+export async function runOnDatabase(args, { needsDatabase = true } = {}) {
   for (const name of SIGNALS) process.on(name, endRunner);
-  const databases = [];
+  let database = null;
   const lent = await mkdtemp(join(tmpdir(), "partner-api-test-databases-"));
   try {
-    if (needsDatabase) databases.push(await openDatabase());
-    if (shard) databases.push(await openDatabase());
-    const [first, second] = databases;
+    if (needsDatabase) database = await openDatabase();
     return await run(args, {
-      ...(first && { TEST_DATABASE_URL: first.url }),
+      ...(database && { TEST_DATABASE_URL: database.url }),
       TEST_DATABASES: lent,
-      ...(shard && { TEST_DATABASE_URL_2: second.url, TEST_SHARD: shard }),
     });
   } finally {
     if (process.env.DATABASE_URL) await dropLent(lent);
     await rm(lent, { recursive: true, force: true });
-    for (const database of databases) await database.close();
+    await database?.close();
     for (const name of SIGNALS) process.off(name, endRunner);
   }
 }

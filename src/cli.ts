@@ -1,12 +1,11 @@
 import closeWithGrace from "close-with-grace";
-import { depsOf } from "./actions/shards.ts";
 import type { CommandContext } from "./commands/context.ts";
 import { CommandError } from "./commands/errors.ts";
 import { OperatorApi } from "./commands/operator-api.ts";
 import { printableLines } from "./commands/printable.ts";
 import { runCommand } from "./commands/program.ts";
 import { noteUnread, whileRead } from "./commands/while-read.ts";
-import { type Config, eachShard, loadConfig } from "./config.ts";
+import { type Config, loadConfig } from "./config.ts";
 import { doctor } from "./doctor.ts";
 import { checkEventTypes } from "./event-types/check.ts";
 import { generateLibrary } from "./event-types/libraries/generate.ts";
@@ -15,14 +14,13 @@ import { start } from "./main.ts";
 import { writeActivity } from "./wiring/activity-writer.ts";
 import { becomeOwner } from "./wiring/become-owner.ts";
 import { tuneCollector } from "./wiring/collector.ts";
-import { ofShard, openDatabase } from "./wiring/database.ts";
-import { openShards } from "./wiring/dependencies.ts";
+import { openDatabase } from "./wiring/database.ts";
+import { openDependencies } from "./wiring/dependencies.ts";
 import { openEventTypes } from "./wiring/event-types.ts";
 import { listenersOf, requireListenable } from "./wiring/listener.ts";
 import { operatorApiInProcess } from "./wiring/operator-api-in-process.ts";
 import { operatorApiOverHttp } from "./wiring/operator-api-over-http.ts";
 import { Opened } from "./wiring/opened.ts";
-import { moveShard } from "./wiring/shard-move.ts";
 import { USER_AGENT, VERSION } from "./wiring/product.ts";
 import { warnOfUnserved } from "./wiring/unserved.ts";
 
@@ -44,8 +42,8 @@ const context: CommandContext = {
   async withOperatorApi(run, options) {
     const { operatorApi } = loadConfig(process.env);
     if (operatorApi !== null) return run(new OperatorApi(operatorApiOverHttp(operatorApi)));
-    return context.withShards(async (shards) => {
-      const { carry, close } = operatorApiInProcess(shards);
+    return context.withDatabase(async (deps) => {
+      const { carry, close } = operatorApiInProcess(deps);
       try {
         return await run(new OperatorApi(carry));
       } finally {
@@ -54,7 +52,7 @@ const context: CommandContext = {
     }, options);
   },
 
-  async withShards(run, { readsEventTypes = false } = {}) {
+  async withDatabase(run, { readsEventTypes = false } = {}) {
     const config = await configure();
     if (config.operatorApi !== null) {
       throw new CommandError("this command needs the database: unset PARTNER_API_URL");
@@ -62,15 +60,13 @@ const context: CommandContext = {
     const eventTypes = readsEventTypes ? { eventTypes: await openEventTypes(config) } : {};
     const opened = new Opened();
     try {
-      const shards = await openShards(config, remark, { opened, ...eventTypes });
+      const deps = await openDependencies(config, remark, { opened, ...eventTypes });
       const isChosen = config.databaseUrl !== null || Boolean(process.env["DATA_DIR"]);
-      const warning = isChosen ? null : await warnOfUnserved(depsOf(shards.home), config.dataDir);
+      const warning = isChosen ? null : await warnOfUnserved(deps, config.dataDir);
       if (warning !== null) remark(warning);
-      const result = await run(shards);
-      for (const { deps } of shards.all) {
-        await deps?.cancelling.restCancelled();
-        if (deps) await writeActivity(deps.db, deps.activity, randomId());
-      }
+      const result = await run(deps);
+      await deps.cancelling.restCancelled();
+      await writeActivity(deps.db, deps.activity, randomId());
       return result;
     } finally {
       await opened.close();
@@ -98,21 +94,13 @@ const context: CommandContext = {
 
   async migrate() {
     const say = (message: string) => context.stdout(`${message}\n`);
-    for (const shard of eachShard(await configure())) {
-      const { close } = await openDatabase(shard, say, {
-        max: 1,
-        // A release without RETENTION keeps the setting of the service.
-        writesRetention: Boolean(process.env["RETENTION"]),
-      });
-      await close();
-      say(`${ofShard(shard)}the schema is up to date`);
-    }
-  },
-
-  async moveShard(name, to) {
-    const shard = eachShard(loadConfig(process.env)).find((one) => one.shard === name);
-    if (!shard) throw new CommandError(`there is no shard ${name}`);
-    return moveShard(shard, to, remark);
+    const { close } = await openDatabase(await configure(), say, {
+      max: 1,
+      // A release without RETENTION keeps the setting of the service.
+      writesRetention: Boolean(process.env["RETENTION"]),
+    });
+    await close();
+    say("the schema is up to date");
   },
 
   doctor: async () => {

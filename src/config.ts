@@ -1,9 +1,9 @@
-import { readShards, type Shard } from "./config/databases.ts";
 import { Environment } from "./config/environment.ts";
 import {
   accent,
   allowedHost,
   baseUrl,
+  cellName,
   cidr,
   command,
   contact,
@@ -16,6 +16,7 @@ import {
   nameServer,
   oneOf,
   path,
+  postgresUrl,
   shownAddress,
   slug,
   title,
@@ -25,11 +26,13 @@ import { findUnfollowed, platformOf } from "./config/fleet.ts";
 import { findMisspelt, type Misspelt } from "./config/near-names.ts";
 import { readAdminTokens, readOperatorApi, readSealingKeys } from "./config/secrets.ts";
 import { readTracing, type Tracing } from "./config/tracing.ts";
+import { ONLY_CELL } from "./domain/api-key.ts";
 import type { AddressPolicy, Source } from "./egress/index.ts";
 import { RETRY_DELAYS_MS } from "./domain/retry-schedule.ts";
 import type { KeyRing } from "./domain/sealed-secret.ts";
 import type { DeskSettings } from "./http/docs/desk.ts";
 import { findUnread } from "./postgres/driver/parameters.ts";
+import { findUrlFaults } from "./postgres/session-settings.ts";
 import { SUBSCRIPTIONS_MAX } from "./domain/subscription.ts";
 import type { OperatorToken } from "./http/operator/operator-tokens.ts";
 
@@ -38,12 +41,14 @@ export { parseAdminTokens, parseSealingKeys } from "./config/secrets.ts";
 const ROLES = ["all", "api", "dispatcher"] as const;
 const RETENTION_MS = 30 * 24 * 3_600_000;
 
-/** All settings. As a `Shard`, it is the home shard, or the one of `eachShard`. */
-export interface Config extends Shard {
-  /** The home shard first. */
-  readonly shards: readonly [Shard, ...Shard[]];
-  /** True if both `DATABASE_URL` and `SHARDS` are set. */
-  readonly isDatabaseUrlIgnored: boolean;
+/** All settings. */
+export interface Config {
+  /** Two characters, with which the ids of the cell's keys begin. */
+  readonly cell: string;
+  /** Null: the built-in database in `dataDir`. */
+  readonly databaseUrl: string | null;
+  /** The schema owner's URL. Null: the service's role owns the schema. */
+  readonly migrationDatabaseUrl: string | null;
   readonly dataDir: string;
 
   /** Port 0: any free port. */
@@ -148,13 +153,6 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   };
 }
 
-/** Returns the settings of each shard, the home shard first. */
-export function eachShard(config: Config): [Config, ...Config[]] {
-  const [home, ...others] = config.shards;
-  const settingsOf = (shard: Shard) => ({ ...config, ...shard });
-  return [settingsOf(home), ...others.map(settingsOf)];
-}
-
 /** Returns the names of all variables, so that they can be kept from a child process. */
 export function configurationNames(): string[] {
   const env = new Environment({});
@@ -163,13 +161,12 @@ export function configurationNames(): string[] {
 }
 
 function read(env: Environment): Settings {
-  const shards = readShards(env);
   const dispatchConcurrency = env.value("DISPATCH_CONCURRENCY", integer(1, 10_000), 512);
 
   return {
-    ...shards[0],
-    isDatabaseUrlIgnored: env.isSet("DATABASE_URL") && env.isSet("SHARDS"),
-    shards,
+    cell: env.value("CELL", cellName, ONLY_CELL),
+    databaseUrl: readUrl(env, "DATABASE_URL"),
+    migrationDatabaseUrl: readUrl(env, "MIGRATION_DATABASE_URL"),
     dataDir: env.value("DATA_DIR", path, ".data"),
 
     host: env.value("HOST", host, "127.0.0.1"),
@@ -229,10 +226,21 @@ function readDesk(env: Environment): DeskSettings | null {
   return isOn ? settings : null;
 }
 
+function readUrl(env: Environment, variable: string): string | null {
+  const url = env.value(variable, postgresUrl, null);
+  for (const fault of url === null ? [] : findUrlFaults(url)) env.faultWithin(variable, fault);
+  return url;
+}
+
 function checkTogether(config: Settings, env: Environment): void {
   env.rule(
+    !env.isSet("SHARDS"),
+    ["SHARDS"],
+    "is no longer supported: start a service for each database, with DATABASE_URL and CELL, and `partner-api gateway` for all",
+  );
+  env.rule(
     config.migrationDatabaseUrl === null || config.databaseUrl !== null,
-    ["MIGRATION_DATABASE_URL", "DATABASE_URL", "SHARDS"],
+    ["MIGRATION_DATABASE_URL", "DATABASE_URL"],
     "requires DATABASE_URL",
   );
   env.rule(

@@ -1,11 +1,11 @@
 import { painter, type Style } from "./commands/paint.ts";
 import { printable } from "./commands/printable.ts";
 import { wrap } from "./commands/wrap.ts";
-import { type Config, eachShard } from "./config.ts";
+import type { Config } from "./config.ts";
 import { checksBesideDatabase } from "./doctor/beside-database.ts";
 import type { Check } from "./doctor/check.ts";
 import { checksInDatabase } from "./doctor/in-database.ts";
-import { ofShard, openDatabase } from "./wiring/database.ts";
+import { openDatabase } from "./wiring/database.ts";
 import { warningsOf } from "./wiring/warnings.ts";
 
 const STYLES = {
@@ -28,32 +28,24 @@ export async function doctor(
   for (const { message } of warningsOf(config)) line("warn", "configuration", message);
   let passed = true;
   for (const check of checksBesideDatabase(config)) passed = (await report(check)) && passed;
-  for (const shard of eachShard(config)) passed = (await reportDatabase(shard)) && passed;
-  return passed;
-
-  async function reportDatabase(shard: Config): Promise<boolean> {
-    let passed = true;
-    try {
-      const { db, close } = await openDatabase(shard, note, { max: 2 });
-      for (const [what, check] of checksInDatabase(shard, db)) {
-        passed = (await report([what, check], ofShard(shard))) && passed;
-      }
-      await close();
-      return passed;
-    } catch (error) {
-      line("FAULT", "database", (error as Error).message);
-      return false;
-    }
+  try {
+    const { db, close } = await openDatabase(config, note, { max: 2 });
+    for (const check of checksInDatabase(config, db)) passed = (await report(check)) && passed;
+    await close();
+    return passed;
+  } catch (error) {
+    line("FAULT", "database", (error as Error).message);
+    return false;
   }
 
-  async function report([what, check]: Check, where = ""): Promise<boolean> {
+  async function report([what, check]: Check): Promise<boolean> {
     try {
       const found = await check();
-      if (typeof found === "string") line("ok", what, where + found);
-      else line("warn", what, where + found.doubt);
+      if (typeof found === "string") line("ok", what, found);
+      else line("warn", what, found.doubt);
       return true;
     } catch (error) {
-      line("FAULT", what, where + (error as Error).message);
+      line("FAULT", what, (error as Error).message);
       return false;
     }
   }

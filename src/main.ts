@@ -1,45 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { FastifyRequest } from "fastify";
 import type { DestinationStream, Logger } from "pino";
-import { isAway } from "./actions/everywhere.ts";
-import { spreadEndedSessions } from "./actions/sessions.ts";
-import { clockOf, Shards } from "./actions/shards.ts";
 import type { Config } from "./config.ts";
-import { createSender, type SenderOptions } from "./delivery/sender.ts";
-import { Pace } from "./delivery/pace.ts";
-import { Slots } from "./delivery/slots.ts";
 import { createEventTypes } from "./domain/event-types.ts";
 import { type ProcessId, randomId } from "./domain/ids.ts";
 import { openDesk } from "./http/docs/desk.ts";
 import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
 import { adminTokenPath, openAdminTokens } from "./wiring/admin-tokens.ts";
-import { createContentionLog } from "./wiring/contention-log.ts";
-import { databaseFolder } from "./wiring/database.ts";
-import { rulesOf } from "./wiring/dependencies.ts";
 import { planConnections } from "./wiring/descriptors.ts";
-import { openEgress, readReceiversCa, requireEgressSource } from "./wiring/egress.ts";
+import { readReceiversCa, requireEgressSource } from "./wiring/egress.ts";
 import { openEventTypes } from "./wiring/event-types.ts";
 import { requireSafeExport } from "./wiring/export-rights.ts";
-import { FaultLog, type NoteFault } from "./wiring/fault-log.ts";
-import { Readiness } from "./wiring/health.ts";
 import { openLogOutput } from "./wiring/log-output.ts";
 import { createLogger, warnOfExceptions } from "./wiring/logger.ts";
 import { BaseUrl, openListener } from "./wiring/listener.ts";
-import { createMetrics, measure } from "./wiring/metrics.ts";
-import { datedProblems } from "./wiring/process-reports.ts";
+import { measure } from "./wiring/metrics.ts";
 import { Opened } from "./wiring/opened.ts";
-import { USER_AGENT, VERSION } from "./wiring/product.ts";
+import { VERSION } from "./wiring/product.ts";
 import { openTracing } from "./wiring/tracing.ts";
-import { repeat } from "./wiring/repeat.ts";
-import { RunningShards } from "./wiring/running-shards.ts";
-import type { Sending } from "./wiring/shard.ts";
-import { ShardHealth } from "./wiring/shard-health.ts";
-import { createUtilization } from "./wiring/utilization.ts";
-import type { WatchedShard } from "./wiring/shard-metrics.ts";
-
-/** How soon a shard that was away knows the sessions that ended meanwhile. */
-const SPREAD_SESSIONS_MS = 5_000;
+import { openWork } from "./wiring/work.ts";
 
 export interface Service {
   /** Null in a process with the operators' listener only. */
@@ -83,56 +62,11 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   const { tracer, close: closeTracing } = await openTracing(config.tracing, log, named);
   opened.add(closeTracing);
 
-  const healths = config.shards.map(({ shard }) => new ShardHealth(shard));
-  const health = new Readiness(healths);
-  const watched: WatchedShard[] = [];
-  const metrics = createMetrics(watched);
-  metrics.watchDisk(databaseFolder(config));
-  if (config.exportCommand) metrics.watchExports();
-  const faults = new FaultLog(log);
-  const tellFault: NoteFault = (fault, ...facts) => {
-    metrics.noteFault(fault);
-    faults.note(fault, ...facts);
-  };
-  const egress = openEgress(config, { ca, maxConnections: connections.receivers });
-  opened.add(() => egress.close());
-
-  const running = new RunningShards(config, log, healths);
-  const { platformOrganization, retentionMs } = config;
-  const ownProblems = datedProblems(async () => {
-    const checks = await Promise.all([health.forOperators.ready(), health.checkShards()]);
-    return checks.flat();
-  }, clockOf(running.all));
-  const shards = new Shards(running.all, {
-    ...{ eventTypes, platformOrganization, retentionMs, ownProblems },
-    rules: rulesOf(config),
-  });
-  const sending =
-    config.role === "api" ? null : openSending(config, { egress, clock: shards.clock });
-  if (sending) metrics.watchAttempts(sending.slots);
-  opened.add(() => running.close());
-  await running.open({
-    ...{ processId, eventTypes, sending, metrics, tracer },
-    ownProblems,
-    checkDestination: async (url, organizationId) => {
-      const vetted = await egress.check(url, organizationId);
-      if (!vetted.ok && vetted.refusal === "no_resolver")
-        tellFault("no_resolver", {}, "a subscription could not be created");
-      return vetted;
-    },
-    onContended: createContentionLog(log),
-    onInternalFault: (fault, ...facts) => {
-      health.noteFault(fault);
-      tellFault(fault, ...facts);
-    },
-    watched,
-  });
-  if (shards.others.length > 0) {
-    const onError = (err: unknown) => {
-      if (!isAway(err)) log.error({ err }, "sign-outs could not be copied to all shards");
-    };
-    opened.add(repeat(SPREAD_SESSIONS_MS, () => spreadEndedSessions(shards), onError));
-  }
+  const { deps, dispatcher, health, metrics, outage, reporting } = await openWork(
+    config,
+    { processId, eventTypes, tracer, ca, maxConnections: connections.receivers },
+    { log, opened },
+  );
 
   const baseUrl = new BaseUrl(config);
   const options = {
@@ -141,9 +75,9 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     baseUrl: baseUrl.get,
     isStopping: () => health.isStopping,
     tracer,
-    onUnavailable: (err: unknown, { deps }: FastifyRequest) => running.noteOutage(err, deps),
+    onUnavailable: (err: unknown) => outage.note(err),
   };
-  const operatorApp = buildOperatorApp(shards, {
+  const operatorApp = buildOperatorApp(deps, {
     ...options,
     health: health.forOperators,
     maxConnections: connections.operators,
@@ -155,7 +89,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   const partnerApp =
     config.role === "dispatcher"
       ? null
-      : buildPartnerApp(shards, {
+      : buildPartnerApp(deps, {
           ...options,
           about: config,
           desk,
@@ -165,11 +99,11 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
 
   // Of the listeners, the operators' opens first and closes last, because it reports the state meanwhile.
   opened.add(() => operatorApp.close());
-  opened.add(() => Promise.all([partnerApp?.close(), running.stopDispatching()]));
+  opened.add(() => Promise.all([partnerApp?.close(), dispatcher?.stop()]));
   const operatorUrl = await openListener(operatorApp, config.operatorHost, config.operatorPort);
   const partnerUrl = partnerApp && (await openListener(partnerApp, config.host, config.port));
   if (partnerUrl) baseUrl.listensAt(partnerUrl);
-  running.startDispatching();
+  dispatcher?.start();
   warnOfExceptions(config, log);
   log.info(
     {
@@ -198,22 +132,10 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     stop: async (cause) => {
       if (cause) log.fatal({ err: cause }, "unexpected error: stopping the service");
       health.noteStopping();
-      running.noteStopping();
+      reporting.noteStopping();
       log.info("stopping: finishing requests and attempts in flight");
       await opened.close();
       log.info("stopped");
     },
   };
-}
-
-/** What attempts need, for a process that makes any. */
-function openSending(config: Config, parts: Pick<SenderOptions, "egress" | "clock">): Sending {
-  const timeoutMs = config.attemptTimeoutMs;
-  const slots = new Slots(
-    config.dispatchConcurrency,
-    config.subscriptionConcurrency,
-    new Pace(createUtilization(), () => performance.now()),
-    timeoutMs,
-  );
-  return { send: createSender({ ...parts, timeoutMs, userAgent: USER_AGENT }), slots };
 }

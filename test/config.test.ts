@@ -46,7 +46,7 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
       { databaseUrl: DATABASE_URL, migrationDatabaseUrl: "postgres://owner@db.example/partner" },
       { DATABASE_URL },
     ],
-    ["SHARDS", "7a=postgres://b/p", { shard: "7a", databaseUrl: "postgres://b/p" }],
+    ["CELL", "7a", { cell: "7a" }],
     ["DATA_DIR", "/var/lib/p a", { dataDir: "/var/lib/p a" }],
     ["HOST", "::", { host: "::" }],
     ["HOST", "api.example", { host: "api.example" }],
@@ -156,11 +156,8 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
 
 for (const [name, value, expected, others] of GOOD) {
   test(`${name}=${value.slice(0, 40)} is understood`, () => {
-    const { shard, databaseUrl, migrationDatabaseUrl } = { ...defaults, ...expected };
-    const shards = [{ shard, databaseUrl, migrationDatabaseUrl }];
     assert.deepEqual(loadConfig({ ...others, [name]: value }), {
       ...defaults,
-      shards,
       ...expected,
     });
   });
@@ -169,6 +166,12 @@ for (const [name, value, expected, others] of GOOD) {
 const BAD: [name: string, values: string[], mustBe: RegExp][] = [
   ["DATABASE_URL", ["mysql://db/x", "db.example", "postgres://h:port/x"], /a postgres:\/\/ or/],
   ["MIGRATION_DATABASE_URL", ["https://db/x"], /a postgres:\/\/ or/],
+  ["CELL", ["0", "000", "A1", "0-", "é1"], /two characters of 0-9 and a-z, not "/],
+  [
+    "SHARDS",
+    ["00=postgres://a/p", "x"],
+    /a service for each database, with DATABASE_URL and CELL, and `partner-api gateway` for all$/,
+  ],
   ["HOST", ["[::1]", "127.0.0.1:80", "a b"], /without brackets or port/],
   ["OPERATOR_HOST", ["http://x"], /without brackets or port/],
   [

@@ -40,21 +40,6 @@ test("a start that fails at its last step closes everything", async (t) => {
   assert.equal(sessions?.["count"], 0);
 });
 
-test("a start that fails while a shard is away does not try to open it later", async (t) => {
-  const { DATABASE_URL: url = "", MIGRATION_DATABASE_URL: owners = "" } = environmentOf(db);
-  const away = `01=postgres://127.0.0.1:${await freePort()}/away`;
-  const config = await aConfig({
-    SHARDS: `00=${url} ${away}`,
-    MIGRATION_DATABASE_URL: `00=${owners} ${away}`,
-  });
-  const other = new Server().listen(config.port, config.host);
-  t.after(() => other.close());
-  await once(other, "listening");
-  const timers = runningTimers(t);
-  await assert.rejects(start(config), /port is in use/);
-  assert.deepEqual([...timers], []);
-});
-
 for (const [role, opens] of [
   ["api", false],
   ["dispatcher", true],

@@ -2,7 +2,6 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify from "fastify";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
 import { createLaterChanges } from "../../src/actions/changes.ts";
-import { Shards } from "../../src/actions/shards.ts";
 import { meRoute } from "../../src/http/partner/me.ts";
 import { sendTestEventRoute } from "../../src/http/partner/send-test-event.ts";
 import { ProblemSchema } from "../../src/http/problem-schema.ts";
@@ -42,7 +41,7 @@ const questions = {
     app.register(
       (api, _options, done) => {
         meRoute(api);
-        sendTestEventRoute(api);
+        sendTestEventRoute(api, NO_DEPENDENCIES);
         done();
       },
       { prefix: "/api/v1/partner" },
@@ -51,8 +50,8 @@ const questions = {
       (api, _options, done) => {
         publishEventsRoute(
           api,
-          NO_SHARDS,
-          createLaterChanges(NO_SHARDS, () => undefined),
+          NO_DEPENDENCIES,
+          createLaterChanges(NO_DEPENDENCIES, () => undefined),
         );
         done();
       },
@@ -63,7 +62,7 @@ const questions = {
 };
 
 /** No route needs dependencies, because the handlers are replaced. */
-const NO_SHARDS = Shards.only({} as Dependencies);
+const NO_DEPENDENCIES = {} as Dependencies;
 
 export type Route = typeof questions;
 answer(questions);

@@ -1,6 +1,5 @@
 import { pino } from "pino";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
-import { Shards } from "../../src/actions/shards.ts";
 import { createEventTypes } from "../../src/domain/event-types.ts";
 import { buildPartnerApp } from "../../src/http/partner/app.ts";
 import { DOCS_BASE_URL } from "../../src/http/docs/manifest.ts";
@@ -67,7 +66,7 @@ export async function resolvedDocument(): Promise<OpenApiDocument> {
  * this route needs none.
  */
 export async function openApiDocument(): Promise<OpenApiDocument> {
-  const app = buildPartnerApp(Shards.only({ eventTypes: createEventTypes() } as Dependencies), {
+  const app = buildPartnerApp({ eventTypes: createEventTypes() } as Dependencies, {
     logger: pino({ level: "silent" }),
     baseUrl: () => DOCS_BASE_URL,
     health: { ready: () => Promise.resolve([]) },

@@ -25,7 +25,7 @@ interface KeyRequest {
 }
 
 export async function createApiKey(
-  { db, clock, shard }: Pick<Dependencies, "db" | "clock" | "shard">,
+  { db, clock, cell }: Pick<Dependencies, "db" | "clock" | "cell">,
   { organization, scopes: requested = [], label = null }: KeyRequest,
 ): Promise<IssuedKey> {
   const scopes = grantScopes(requested);
@@ -33,7 +33,7 @@ export async function createApiKey(
   const { id: organizationId } = await getOrganization({ db }, organization);
   const createdAt = clock();
 
-  const { keyId, secret } = mintToken(shard);
+  const { keyId, secret } = mintToken(cell);
   const isNew = await insertApiKey(db, {
     ...{ keyId, organizationId, scopes, label, createdAt },
     secretHash: hashSecret(secret),

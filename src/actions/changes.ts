@@ -10,10 +10,8 @@ import {
   type NewChange,
 } from "../postgres/changes.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { somewhere } from "./everywhere.ts";
 import { readPage } from "./pages.ts";
 import { readTime } from "./queries.ts";
-import type { Shards } from "./shards.ts";
 
 export type ChangeView = ReturnType<typeof viewChange>;
 
@@ -28,21 +26,14 @@ export interface ChangeQuery {
   until?: string | undefined;
 }
 
-/** Records changes in the first shard that works. */
-export async function recordChanges(shards: Shards, changes: NewChange[]): Promise<void> {
-  await insert(
-    shards,
-    changes.map((change) => identify(shards, change)),
+export async function recordChanges(
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  changes: NewChange[],
+): Promise<void> {
+  await insertChanges(
+    db,
+    changes.map((change) => ({ id: timeOrderedId(clock()), ...change })),
   );
-}
-
-function identify(shards: Shards, change: NewChange): Change {
-  return { id: timeOrderedId(shards.clock()), ...change };
-}
-
-/** If the answer of a shard is lost, the next one gets the same ids. */
-function insert(shards: Shards, rows: Change[]): Promise<void> {
-  return somewhere(shards, ({ db }) => insertChanges(db, rows));
 }
 
 /** How changes are batched that their requests do not wait for. */
@@ -57,18 +48,18 @@ export interface LaterChanges {
 
 /** Records changes many to a statement, while their requests are answered. */
 export function createLaterChanges(
-  shards: Shards,
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
   onFailed: (error: unknown, change: NewChange) => void,
 ): LaterChanges {
   const open = new Set<Promise<void>>();
   const write = batch(async (rows: Change[]) => {
-    await insert(shards, rows);
+    await insertChanges(db, rows);
     return rows.map(() => undefined);
   }, LATER);
 
   return {
     record: (change) => {
-      const written: Promise<void> = write(identify(shards, change))
+      const written: Promise<void> = write({ id: timeOrderedId(clock()), ...change })
         .catch((error: unknown) => {
           onFailed(error, change);
         })

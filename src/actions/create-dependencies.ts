@@ -1,4 +1,4 @@
-import { ONLY_SHARD } from "../domain/api-key.ts";
+import { ONLY_CELL } from "../domain/api-key.ts";
 import { Busy, Crowded } from "../domain/errors.ts";
 import { createEventTypes } from "../domain/event-types.ts";
 import { batch, type Refusal } from "../lib/batch.ts";
@@ -33,7 +33,7 @@ export function createDependencies(parts: Parts): Dependencies {
   const inTime = () => parts.db.within(BATCH.patienceMs);
   const { activity = new ActivityLog(clock) } = parts;
   return {
-    shard: ONLY_SHARD,
+    cell: ONLY_CELL,
     eventTypes: createEventTypes(),
     retentionMs: RETENTION_MS,
     ownProblems: () => Promise.resolve([]),

@@ -29,8 +29,8 @@ export interface Foundations {
     subscriptionConcurrency?: number;
   };
   cancelling: Cancelling;
-  /** The name of the database's shard. Default: that of the only one. */
-  shard?: string;
+  /** The name of the cell. Default: that of the only one. */
+  cell?: string;
   /** The slug of the organization that gets the notices. Default: none. */
   platformOrganization?: string | null | undefined;
 }
@@ -78,7 +78,7 @@ export interface SoughtSubscription {
 
 /** Everything that an action may use besides its arguments. `createDependencies` builds it once. */
 export interface Dependencies extends Parts {
-  shard: string;
+  cell: string;
   eventTypes: EventTypes;
   retentionMs: number;
   activity: ActivityLog;

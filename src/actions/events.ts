@@ -2,7 +2,6 @@ import { noSuch } from "../domain/errors.ts";
 import { type EventId, publicId } from "../domain/ids.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
 import { SUBSCRIPTIONS_MAX } from "../domain/subscription.ts";
-import { groupBy } from "../lib/group-by.ts";
 import { inSnapshot } from "../postgres/database.ts";
 import { listDeliveries } from "../postgres/delivery-search.ts";
 import { type CancelledCount, cancelWaitingOfEvent } from "../postgres/cancellation.ts";
@@ -10,9 +9,7 @@ import { erasePayload } from "../postgres/events.ts";
 import { findEvent, listTypeUses, type TypeUse } from "../postgres/event-views.ts";
 import { countCancelled } from "./counted-activity.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { everywhere, lacking } from "./everywhere.ts";
 import { readPage } from "./pages.ts";
-import type { Shards } from "./shards.ts";
 import { viewDelivery } from "./views/delivery.ts";
 
 /** An event as operators and publishers see it. */
@@ -47,42 +44,29 @@ export type EventTypeView = ReturnType<typeof viewEventType>;
 
 /** Returns a page of event types, ordered by name. */
 export async function pageOfEventTypes(
-  shards: Shards,
+  { db, eventTypes }: Pick<Dependencies, "db" | "eventTypes">,
   request: PageRequest,
 ): Promise<Page<EventTypeView>> {
-  const sorted = [...shards.settings.eventTypes].toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  let unanswered: string[] = [];
-  const page = await readPage(request, {
+  const sorted = [...eventTypes].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return readPage(request, {
     name: "event-types",
     form: /^[a-z0-9_.]{1,100}$/,
     positionOf: (row: TypeUse & { summary: string }) => row.type,
     rows: async (after, limit) => {
       const shown = sorted.filter(({ name }) => after === null || name > after).slice(0, limit);
       const names = shown.map(({ name }) => name);
-      const { values, away } = await everywhere(shards, ({ db }) => listTypeUses(db, names));
-      unanswered = away;
-      const uses = groupBy(values.flat(), (row) => row.type);
-      return shown.map(({ name, summary }) => ({
-        summary,
-        ...sumUses(name, uses.get(name) ?? []),
+      const uses = new Map((await listTypeUses(db, names)).map((use) => [use.type, use]));
+      return shown.map(({ name: type, summary }) => ({
+        ...{ type, summary, subscriptions: 0, lastPublishedAt: null },
+        ...uses.get(type),
       }));
     },
     view: viewEventType,
   });
-  return lacking(unanswered, page);
 }
 
 function viewEventType({ lastPublishedAt, ...use }: TypeUse & { summary: string }) {
   return { ...use, last_published_at: lastPublishedAt?.toISOString() ?? null };
-}
-
-function sumUses(type: string, uses: TypeUse[]): TypeUse {
-  const times = uses.flatMap(({ lastPublishedAt }) => lastPublishedAt ?? []);
-  return {
-    type,
-    subscriptions: uses.reduce((sum, one) => sum + one.subscriptions, 0),
-    lastPublishedAt: times.sort((a, b) => b.getTime() - a.getTime())[0] ?? null,
-  };
 }
 
 /**

@@ -1,7 +1,6 @@
 import { parseKeyId } from "../domain/api-key.ts";
 import { invalidRequest } from "../domain/errors.ts";
 import { idIn, parseId, publicId } from "../domain/ids.ts";
-import { SLUG } from "../domain/organization.ts";
 import {
   findAttempt,
   findDeliveryState,
@@ -15,10 +14,7 @@ import {
 } from "../postgres/find.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { listEverKnown } from "./event-types.ts";
-import { everywhere, lacking } from "./everywhere.ts";
-import { getOrganization } from "./organizations.ts";
 import { hostIn } from "./queries.ts";
-import type { Shards } from "./shards.ts";
 
 /** A search result. `kind` tells which page shows it. */
 export interface Found {
@@ -52,27 +48,28 @@ type Deps = Pick<Dependencies, "db" | "eventTypes">;
 
 /** Finds a thing by its id, with what may stand around it, or by the beginning of its slug, event type or host. */
 export async function find(
-  shards: Shards,
+  deps: Deps & Pick<Dependencies, "platformOrganization">,
   text: string,
-): Promise<{ items: Found[]; unavailable_shards?: string[] }> {
+): Promise<{ items: Found[] }> {
   const sought = text.trim();
   if (sought === "" || sought.length > TEXT_MAX) {
     throw invalidRequest([{ pointer: "/q", detail: `must have 1 to ${TEXT_MAX} characters` }]);
   }
   // No name holds a control character, and PostgreSQL refuses NUL.
   if (/\p{Cc}/u.test(sought)) return { items: [] };
+  const byId = await findById(deps, idIn(sought) ?? keyIn(sought) ?? sought);
+  if (byId) return { items: [byId] };
   const name = sought.toLowerCase();
   const host = hostIn(name);
-  const { values, away } = await everywhere(shards, async (deps) => {
-    const byId = await findById(deps, idIn(sought) ?? keyIn(sought) ?? sought);
-    if (byId) return [byId];
-    return Promise.all([organizations(deps, name), eventTypes(deps, name), hosts(deps, host)]);
-  });
-  const found = new Map(values.flat(2).map((one) => [`${one.kind} ${one.id}`, one]));
+  const found = await Promise.all([
+    organizations(deps, name),
+    eventTypes(deps, name),
+    hosts(deps, host),
+  ]);
   // Exact matches come first.
   const isExact = ({ label }: Found) => Number(label === name || label === host);
-  const items = [...found.values()].sort((one, other) => isExact(other) - isExact(one));
-  return lacking(away, { items: items.slice(0, FOUND_MAX) });
+  const items = found.flat().sort((one, other) => isExact(other) - isExact(one));
+  return { items: items.slice(0, FOUND_MAX) };
 }
 
 async function organizations({ db }: Deps, name: string): Promise<Found[]> {
@@ -95,12 +92,6 @@ async function eventTypes(deps: Deps, name: string): Promise<Found[]> {
 async function hosts({ db }: Deps, host: string): Promise<Found[]> {
   const rows = await listHosts(db, host, FOUND_MAX);
   return rows.map((found) => ({ kind: "host", id: found, label: found }));
-}
-
-/** Looks for the thing with this public id, or for the organization with this slug. For `anywhere`. */
-export function having(id: string): (deps: Pick<Dependencies, "db">) => Promise<unknown> {
-  if (!SLUG.test(id)) return (deps) => findById(deps, id);
-  return (deps) => getOrganization(deps, id, { withClosed: true });
 }
 
 /** Returns null unless the text is the id of something that exists. */

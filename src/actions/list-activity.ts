@@ -10,13 +10,10 @@ import { after } from "../domain/clock.ts";
 import { type Fault, requireNoFaults, noSuch } from "../domain/errors.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
 import { listActivity } from "../postgres/activity.ts";
-import { groupBy } from "../lib/group-by.ts";
 import { findStanding } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { everywhere, findAnywhere, lacking } from "./everywhere.ts";
 import { getOrganization } from "./organizations.ts";
 import { readChoice, readId, readTime, refuseEmpty } from "./queries.ts";
-import type { Shards } from "./shards.ts";
 import { type ActivityView, viewActivity } from "./views/activity.ts";
 
 /** A filter of activity, as an operator writes it. Without an organization or a subscription: the service's. */
@@ -35,30 +32,24 @@ const SPAN_MS = 60 * MINUTE_MS;
 
 /** Returns one point for each step of the span, oldest first, also for steps without activity. */
 export async function getActivity(
-  shards: Shards,
+  deps: Pick<Dependencies, "db" | "clock">,
   query: ActivityQuery,
-): Promise<{ items: ActivityView[]; unavailable_shards?: string[] }> {
+): Promise<{ items: ActivityView[] }> {
   const faults: Fault[] = [];
-  const { since, until, stepMs } = readSpan(query, shards.clock(), faults);
+  const { since, until, stepMs } = readSpan(query, deps.clock(), faults);
   refuseBoth(query, faults);
   requireNoFaults(faults);
 
   const first = periodAt(since, stepMs);
-  const isService = query.organization === undefined && query.subscription === undefined;
-  const read = async (deps: Dependencies) => {
-    const scope = await findScope(deps, query);
-    return listActivity(deps.db, { scope, since: first, until }, stepMs);
-  };
-  const { values, away } = isService
-    ? await everywhere(shards, read)
-    : { values: [await findAnywhere(shards, read)], away: [] };
-  const byTime = groupBy(values.flat(), (point) => point.at.getTime());
+  const scope = await findScope(deps, query);
+  const points = await listActivity(deps.db, { scope, since: first, until }, stepMs);
+  const byTime = new Map(points.map((point) => [point.at.getTime(), point]));
   const items: ActivityView[] = [];
   for (let at = first; at < until; at = after(at, stepMs)) {
-    const points = byTime.get(at.getTime()) ?? [];
-    items.push(viewActivity(at, points, { withRequests: query.organization !== undefined }));
+    const point = byTime.get(at.getTime());
+    items.push(viewActivity(at, point, { withRequests: query.organization !== undefined }));
   }
-  return lacking(away, { items });
+  return { items };
 }
 
 function readSpan(query: ActivityQuery, now: Date, faults: Fault[]) {

@@ -5,10 +5,7 @@ import { listChanges } from "../postgres/changes.ts";
 import { listProcesses } from "../postgres/processes.ts";
 import { listDisabled } from "../postgres/subscription-list.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { everywhere, lacking } from "./everywhere.ts";
-import { mergeProcesses } from "./processes.ts";
 import { readTime } from "./queries.ts";
-import type { Shards } from "./shards.ts";
 
 export type MarkView = Omit<Mark, "at"> & { at: string };
 
@@ -17,39 +14,21 @@ const MARKS_MAX = 200;
 
 /** Returns the latest changes of the service since a time, latest first. Default: as far back as they are kept. */
 export async function viewMarks(
-  shards: Shards,
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
   query: { since?: string | undefined },
-): Promise<{ items: MarkView[]; unavailable_shards?: string[] }> {
+): Promise<{ items: MarkView[] }> {
   const faults: Fault[] = [];
-  const since = readTime("/since", query.since, faults) ?? after(shards.clock(), -MARKS_KEPT_MS);
+  const since = readTime("/since", query.since, faults) ?? after(clock(), -MARKS_KEPT_MS);
   requireNoFaults(faults);
-  const kept = after(shards.clock(), -MARKS_KEPT_MS);
-  const { values, away } = await everywhere(shards, (deps) => readMarks(deps, { since, kept }));
-  const processes = mergeProcesses(values.map((part) => part.processes));
-  const marks = [
-    ...marksOfProcesses(processes, shards.clock()),
-    ...values.flatMap((part) => part.marks),
-  ];
-  const items = marks
-    .filter(({ at }) => at >= since)
-    .sort((a, b) => b.at.getTime() - a.at.getTime())
-    .slice(0, MARKS_MAX)
-    .map((mark) => ({ ...mark, at: mark.at.toISOString() }));
-  return lacking(away, { items });
-}
-
-/** Reads all kept processes, because a release differs from the process before it. */
-async function readMarks(
-  { db }: Pick<Dependencies, "db">,
-  { since, kept }: { since: Date; kept: Date },
-) {
+  const kept = after(clock(), -MARKS_KEPT_MS);
   const page = { after: null, limit: MARKS_MAX };
   const [processes, disabled, changes] = await Promise.all([
-    listProcesses(db, kept),
+    listProcesses(db, kept), // All of them, because a release differs from the process before it.
     listDisabled(db, since, MARKS_MAX),
     listChanges(db, { since, withReads: false }, page),
   ]);
   const marks: Mark[] = [
+    ...marksOfProcesses(processes, clock()),
     ...disabled.map(({ host, at }) => ({
       ...{ at, kind: "disabled" as const },
       label: `${host ?? "a receiver"} was auto-disabled`,
@@ -59,5 +38,10 @@ async function readMarks(
       label: `${operator}: ${action.replaceAll("_", " ")}`,
     })),
   ];
-  return { processes, marks };
+  const items = marks
+    .filter(({ at }) => at >= since)
+    .sort((a, b) => b.at.getTime() - a.at.getTime())
+    .slice(0, MARKS_MAX)
+    .map((mark) => ({ ...mark, at: mark.at.toISOString() }));
+  return { items };
 }

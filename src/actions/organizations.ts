@@ -21,14 +21,14 @@ export interface OrganizationRequest {
 }
 
 export async function createOrganization(
-  { db, clock, shard }: Pick<Dependencies, "db" | "clock" | "shard">,
+  { db, clock, cell }: Pick<Dependencies, "db" | "clock" | "cell">,
   { slug, rateLimitPerMinute = RATE_LIMIT_DEFAULT }: OrganizationRequest,
 ): Promise<Organization> {
   requireNoFaults([...slugFaults(slug), ...rateLimitFaults(rateLimitPerMinute)]);
   const organization = await insertOrganization(
     db,
     { id: randomId(), slug, rateLimitPerMinute, createdAt: clock() },
-    shard,
+    cell,
   );
   if (!organization) throw new PartnerError("slug_taken", "An organization has this slug already.");
   return organization;

@@ -13,8 +13,6 @@ import { missedAt, processStateAt } from "../domain/process.ts";
 import {
   type ActivityPoint,
   listActivity,
-  type NearLimit,
-  type RankedSubscription,
   rankOrganizations,
   rankSubscriptions,
   sumActivity,
@@ -26,7 +24,7 @@ import { type FailingExport, findFailingExport } from "../postgres/history-expor
 import type { KnownProcess } from "../postgres/processes.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { NODE_UNSEEN_MS } from "./event-types.ts";
-import { listKnownProcesses, mergeProcesses } from "./processes.ts";
+import { listKnownProcesses } from "./processes.ts";
 import { sumOf, viewAttempts } from "./views/activity.ts";
 import { type ProcessView, viewProcess } from "./views/process.ts";
 import { type NearLimitView, type RankedView, viewNearLimit, viewRanked } from "./views/ranked.ts";
@@ -62,8 +60,8 @@ const RANKED_MAX = 10;
 const RANKED_OVER_MS = 60 * MINUTE_MS;
 const DAY_MS = 1_440 * MINUTE_MS;
 
-/** The trends of one shard. */
-export async function readTrends({ db, clock }: Deps) {
+/** Returns the sums and lists that change slowly. They may be cached for some seconds. */
+export async function findTrends({ db, clock }: Deps): Promise<Trends> {
   const now = clock();
   const ranked = { since: after(now, -RANKED_OVER_MS), limit: RANKED_MAX };
   const day = { scope: SERVICE_SCOPE, since: after(now, -DAY_MS), until: after(now, MINUTE_MS) };
@@ -73,39 +71,27 @@ export async function readTrends({ db, clock }: Deps) {
     rankSubscriptions(db, "slowest", ranked),
     rankOrganizations(db, ranked),
   ]);
-  return { sums, failing, slowest, nearLimit };
-}
-
-/** Returns the sums and lists that change slowly. They may be cached for some seconds. */
-export function composeTrends(parts: Awaited<ReturnType<typeof readTrends>>[]): Trends {
-  const sums = parts.map((part) => part.sums);
-  const first = (rows: RankedSubscription[]) =>
-    rows
-      .sort((a, b) => b.measure - a.measure)
-      .slice(0, RANKED_MAX)
-      .map(viewRanked);
-  const shareOfLimit = (row: NearLimit) => row.busiestMinute / row.rateLimitPerMinute;
+  const { published, delivered, dead_lettered, cancelled, disabled } = sums;
   return {
     last_24h: {
-      published: sumOf(sums, "published"),
-      delivered: sumOf(sums, "delivered"),
-      dead_lettered: sumOf(sums, "dead_lettered"),
+      ...{ published, delivered, dead_lettered, disabled },
       // Of a delivery that was cancelled earlier, only the end is in the span.
-      cancelled: Math.max(0, sumOf(sums, "cancelled")),
-      disabled: sumOf(sums, "disabled"),
+      cancelled: Math.max(0, cancelled),
     },
-    failing: first(parts.flatMap(({ failing }) => failing)),
-    slowest: first(parts.flatMap(({ slowest }) => slowest)),
-    near_limit: parts
-      .flatMap(({ nearLimit }) => nearLimit)
-      .sort((a, b) => shareOfLimit(b) - shareOfLimit(a))
-      .slice(0, RANKED_MAX)
-      .map(viewNearLimit),
+    failing: failing.map(viewRanked),
+    slowest: slowest.map(viewRanked),
+    near_limit: nearLimit.map(viewNearLimit),
   };
 }
 
-/** The part of the overview that one shard gives. */
-export async function readOverview({ db, clock }: Deps) {
+/**
+ * Returns the status of the service and its present activity. `checks` are the failed checks of this process. `folders`
+ * remembers since when the processes know different event types.
+ */
+export async function findOverview(
+  { db, clock }: Deps,
+  { checks, trends, folders }: { checks: readonly Problem[]; trends: Trends; folders: ProblemLog },
+): Promise<Overview> {
   const now = clock();
   const [recent, waiting, nextDue, processes, nodes, failingExport] = await Promise.all([
     listActivity(db, recentSpan(now), MINUTE_MS),
@@ -115,49 +101,22 @@ export async function readOverview({ db, clock }: Deps) {
     listNodes(db, after(now, -NODE_UNSEEN_MS)),
     findFailingExport(db),
   ]);
-  return { recent, waiting, nextDue, processes, nodes, failingExport };
-}
-
-/**
- * Returns the status of the service and its present activity. `checks` are the failed checks of this process. `folders`
- * remembers since when the processes know different event types.
- */
-export function composeOverview(
-  parts: Awaited<ReturnType<typeof readOverview>>[],
-  {
-    now,
-    checks,
-    trends,
-    folders,
-  }: { now: Date; checks: readonly Problem[]; trends: Trends; folders: ProblemLog },
-): Overview {
-  const [nextDue = null] = parts
-    .flatMap((part) => part.nextDue ?? [])
-    .sort((a, b) => a.getTime() - b.getTime());
   const lagSeconds = nextDue ? Math.max(0, (now.getTime() - nextDue.getTime()) / 1000) : 0;
-  const processes = mergeProcesses(parts.map((part) => part.processes));
   const alive = processes.filter((one) => processStateAt(now, one) !== "gone");
   const problems = mergeProblems([
     ...checks,
     ...alive.flatMap((one) => one.problems.map((problem) => atProcess(problem, one))),
     ...lagProblem(lagSeconds, nextDue),
     ...processProblems(processes, alive, now),
-    ...folders.date(folderProblem(parts.flatMap(({ nodes }) => nodes)), now),
-    ...parts.flatMap(({ failingExport }) => exportProblem(failingExport)),
+    ...folders.date(folderProblem(nodes), now),
+    ...exportProblem(failingExport),
   ]);
   return {
     status: statusOf(problems),
     problems,
     now: {
-      ...viewRecent(
-        parts.flatMap(({ recent }) => recent),
-        now,
-      ),
-      waiting: {
-        due: parts.reduce((sum, { waiting }) => sum + waiting.due, 0),
-        scheduled: parts.reduce((sum, { waiting }) => sum + waiting.scheduled, 0),
-        estimated: parts.some(({ waiting }) => waiting.estimated),
-      },
+      ...viewRecent(recent, now),
+      waiting,
       oldest_due_seconds: Math.floor(lagSeconds),
       attempts_under_way: alive.reduce((sum, one) => sum + one.attemptsUnderWay, 0),
     },

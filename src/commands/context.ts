@@ -1,29 +1,17 @@
-import type { Shards } from "../actions/shards.ts";
+import type { Dependencies } from "../actions/dependencies.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { LibraryLanguage } from "../domain/event-types.ts";
 import type { BridgeOptions } from "./bridge.ts";
 import type { ListenOptions } from "./listen-options.ts";
 import type { OperatorApi } from "./operator-api.ts";
 
-/** The result of the move of a shard. */
-export interface Moved {
-  shard: string;
-  /** Where the shard is now, without credentials. */
-  to: string;
-  tables: number;
-  rows: number;
-  /** How long writers waited before the old place was left. */
-  waited_ms: number;
-}
-
 /** Everything that a command uses besides its arguments. Created once, in cli.ts or in a test. */
 export interface CommandContext {
   /**
-   * Opens the database of each shard, updates its schema, calls `run` and closes the databases in any case. Reads the platform's
-   * event types only with `readsEventTypes`, so that a command that does not need them works despite a faulty folder.
+   * Opens the database, updates its schema, calls `run` and closes the database in any case. Reads the platform's event types only with `readsEventTypes`, so that a command that does not need them works despite a faulty folder.
    */
-  withShards<T>(
-    run: (shards: Shards) => Promise<T>,
+  withDatabase<T>(
+    run: (deps: Dependencies) => Promise<T>,
     options?: { readsEventTypes?: boolean },
   ): Promise<T>;
   /**
@@ -49,8 +37,6 @@ export interface CommandContext {
 
   serve(): Promise<void>;
   migrate(): Promise<void>;
-  /** Moves a shard to an empty schema of another server, while the service runs. */
-  moveShard(name: string, to: string): Promise<Moved>;
   /** Returns false if a check fails. Prints the reasons itself. */
   doctor(): Promise<boolean>;
   /** Throws one error that names every fault of the folder and, compared with `older`, every change that breaks receivers. */

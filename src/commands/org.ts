@@ -14,6 +14,9 @@ import {
 import type { CommandContext } from "./context.ts";
 import { fitted, shortTime } from "./table.ts";
 
+/** `cell`: its own, as a gateway reports it. */
+type Placed = OrganizationView & { cell?: string };
+
 export function orgCommands(program: Command, context: CommandContext): void {
   const org = program.command("org").description("partners' organizations");
 
@@ -22,15 +25,13 @@ export function orgCommands(program: Command, context: CommandContext): void {
     .description("create an organization")
     .option("--rate-limit <n>", `requests per minute (default: ${RATE_LIMIT_DEFAULT})`, wholeNumber)
     .option(
-      "--shard <name>",
-      "the shard that holds it permanently (default: the one with the fewest organizations)",
+      "--cell <name>",
+      "with a gateway: the cell that holds it permanently (default: the one with the fewest organizations)",
     )
     .addOption(jsonOption())
-    .action(async (slug: string, options: JsonOption & { rateLimit?: number; shard?: string }) => {
-      const body = { slug, rate_limit_per_minute: options.rateLimit, shard: options.shard };
-      const made = await context.withOperatorApi((api) =>
-        api.post<OrganizationView>("/organizations", body),
-      );
+    .action(async (slug: string, options: JsonOption & { rateLimit?: number; cell?: string }) => {
+      const body = { slug, rate_limit_per_minute: options.rateLimit, cell: options.cell };
+      const made = await context.withOperatorApi((api) => api.post<Placed>("/organizations", body));
       print(context, options, made, sentence);
     });
 
@@ -62,27 +63,21 @@ export function orgCommands(program: Command, context: CommandContext): void {
     });
 }
 
-function shapeOf(organizations: OrganizationView[]) {
-  const isSharded = organizations.some(({ shard }) => shard !== undefined);
-  const ifSharded = (cell: string) => (isSharded ? [cell] : []);
+function shapeOf(organizations: Placed[]) {
+  const isPlaced = organizations.some(({ cell }) => cell !== undefined);
+  const ifPlaced = (text: string) => (isPlaced ? [text] : []);
   return {
-    headings: ["ID", ...ifSharded("SHARD"), "PER MINUTE", "CREATED", "SLUG"],
-    line: ({
-      id,
-      slug,
-      rate_limit_per_minute: limit,
-      created_at,
-      shard = "",
-    }: OrganizationView) => {
-      const { cell, ...below } = fitted(slug, 40);
-      const cells = [id, ...ifSharded(shard), String(limit), shortTime(created_at), cell];
+    headings: ["ID", ...ifPlaced("CELL"), "PER MINUTE", "CREATED", "SLUG"],
+    line: ({ id, slug, rate_limit_per_minute: limit, created_at, cell = "" }: Placed) => {
+      const { cell: shown, ...below } = fitted(slug, 40);
+      const cells = [id, ...ifPlaced(cell), String(limit), shortTime(created_at), shown];
       return { cells, ...below };
     },
     empty: "There are no organizations yet.",
   };
 }
 
-function sentence({ slug, id, rate_limit_per_minute: limit, shard }: OrganizationView): string {
-  const place = shard === undefined ? "" : `, shard ${shard}`;
+function sentence({ slug, id, rate_limit_per_minute: limit, cell }: Placed): string {
+  const place = cell === undefined ? "" : `, cell ${cell}`;
   return `Organization ${slug} (${id}${place}): ${limit} requests per minute.\n`;
 }

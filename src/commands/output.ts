@@ -42,6 +42,11 @@ export function print<Value>(
   stdout(json ? `${printableJson(JSON.stringify(value, null, 2))}\n` : text(value));
 }
 
+/** In the answer of a gateway: the cells that did not answer. */
+interface Lacking {
+  unreachable: string[];
+}
+
 interface Shape<Item> {
   headings: string[];
   line: (item: Item) => Line;
@@ -58,16 +63,19 @@ export async function listPage<Item>(
   reading?: { readsEventTypes: boolean },
 ): Promise<void> {
   const query = { ...options, json: undefined };
-  const page = await context.withOperatorApi((api) => api.get<Page<Item>>(path, query), reading);
-  const { next_cursor: cursor, unavailable_shards: away = [] } = page;
+  const page = await context.withOperatorApi(
+    (api) => api.get<Page<Item> & Partial<Lacking>>(path, query),
+    reading,
+  );
+  const { next_cursor: cursor, unreachable: away = [] } = page;
   const { headings, line, empty } = shapeOf(page.items);
-  const none = away.length === 0 ? `${empty}\n` : ""; // They may be in the missing shard.
+  const none = away.length === 0 ? `${empty}\n` : ""; // They may be in the missing cell.
   print(context, options, page, ({ items }) =>
     items.length === 0 ? none : table(headings, items.map(line), context),
   );
   if (options.json) return;
   if (away.length > 0) {
-    context.stderr(`No answer from shard ${away.join(", ")}: its items are missing.\n`);
+    context.stderr(`No answer from cell ${away.join(", ")}: its items are missing.\n`);
   }
   if (cursor !== null) context.stderr(`More results: add --cursor ${cursor}\n`);
 }

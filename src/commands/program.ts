@@ -11,7 +11,6 @@ import { listenCommand } from "./listen.ts";
 import { orgCommands } from "./org.ts";
 import { redeliveryCommands } from "./redelivery.ts";
 import { resealCommand } from "./reseal.ts";
-import { shardCommands } from "./shard.ts";
 import { statusCommand } from "./status.ts";
 import { subscriptionCommands } from "./subscription.ts";
 
@@ -47,7 +46,6 @@ export function buildProgram(context: CommandContext): Command {
   redeliveryCommands(program, context);
   eventCommands(program, context);
   resealCommand(program, context);
-  shardCommands(program, context);
   return program;
 }
 

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { reseal, type Resealed } from "../actions/reseal.ts";
-import { depsOf, type Shards } from "../actions/shards.ts";
 import { print, type JsonOption, jsonOption } from "./output.ts";
 import type { CommandContext } from "./context.ts";
 import { CommandError } from "./errors.ts";
@@ -13,26 +12,10 @@ export function resealCommand(program: Command, context: CommandContext): void {
     )
     .addOption(jsonOption())
     .action(async (options: JsonOption) => {
-      const done = await context.withShards(resealAll);
+      const done = await context.withDatabase(reseal);
       print(context, options, done, sentence);
       if (done.unreadable > 0) throw new CommandError(complaint(done));
     });
-}
-
-async function resealAll({ home, others }: Shards): Promise<Resealed> {
-  let all = await reseal(depsOf(home));
-  for (const shard of others) all = sum(all, await reseal(depsOf(shard)));
-  return all;
-}
-
-function sum(one: Resealed, other: Resealed): Resealed {
-  return {
-    sealing_key: one.sealing_key,
-    resealed: one.resealed + other.resealed,
-    unchanged: one.unchanged + other.unchanged,
-    unreadable: one.unreadable + other.unreadable,
-    unreadable_subscriptions: [...one.unreadable_subscriptions, ...other.unreadable_subscriptions],
-  };
 }
 
 function complaint({ unreadable, unreadable_subscriptions: named }: Resealed): string {

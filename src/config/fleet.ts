@@ -111,7 +111,7 @@ function* network(
 }
 
 function* folders(isSet: (name: string) => boolean): Iterable<string> {
-  const isChosen = ["DATA_DIR", "DATABASE_URL", "SHARDS"].some(isSet);
+  const isChosen = ["DATA_DIR", "DATABASE_URL"].some(isSet);
   if (isSet("STATE_DIRECTORY") && !isChosen) {
     yield "STATE_DIRECTORY is not read: set DATA_DIR to it";
   }

@@ -1,4 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
+import { CELL } from "../domain/api-key.ts";
 import { type Cidr, parseCidr, unmappedBlock } from "../lib/ip-address.ts";
 import { parseDuration } from "../domain/duration.ts";
 import { SLUG, SLUG_RULE } from "../domain/organization.ts";
@@ -151,6 +152,12 @@ export const nameServer: Format<string> = {
     return isIPv6(v6) ? `[${v6}]:${port}` : null;
   },
   mustBe: "an IP address and a port such as 9.9.9.9:53 or [2620:fe::fe]:53",
+  quotable: true,
+};
+
+export const cellName: Format<string> = {
+  parse: (text) => (CELL.test(text) ? text : null),
+  mustBe: "two characters of 0-9 and a-z",
   quotable: true,
 };
 

@@ -26,7 +26,7 @@ export interface DispatcherOptions extends DueOptions, SlotHold {
   onContended: (dispatcher: Pick<Dispatcher, "holders" | "slowed">) => void;
   concurrency: number;
   subscriptionConcurrency: number;
-  /** The slots of the process, if dispatchers of several shards share them. */
+  /** The slots of the process. Default: slots of its own. */
   slots?: Slots;
   /** The list of due subscriptions, if others nudge it too. Default: a list of its own. */
   due?: Due;
@@ -37,9 +37,6 @@ export interface DispatcherOptions extends DueOptions, SlotHold {
 
 /** Claims for each slot, unrecorded outcomes included. So a slow database slows the dispatcher down. */
 const OPEN_PER_SLOT = 2;
-
-/** A claim that takes longer gives its slots back, for deliveries of other shards. */
-const RESERVED_MS = 1_000;
 
 /** If more subscriptions than this would be excepted, no slot is reserved, because each publication sends their ids. */
 const EXCEPT_MAX = 1_000;
@@ -147,7 +144,7 @@ export class Dispatcher {
       free();
       for (const claim of claims) this.#begin(claim);
       this.#open.remove(link);
-      if (isAwaited) this.#tellAll();
+      if (isAwaited) this.#wakeIfMore();
       ended();
     };
     return { slots, except, end };
@@ -168,7 +165,6 @@ export class Dispatcher {
     this.#stopping = true;
     this.#due.wakeUp.set();
     await this.#running;
-    this.#slots.turns.leave(this.#due);
   }
 
   async #run(): Promise<void> {
@@ -200,37 +196,28 @@ export class Dispatcher {
   }
 
   async #fillFreeSlots(): Promise<void> {
-    this.#slots.turns.leave(this.#due);
     if (!this.#hasRoom) return;
     if (this.#due.size > 0) await this.#options.requireDatabase?.(this.#hasFailed);
-    const wanted = this.#slots.turns.take(this.#due);
+    const wanted = this.#slots.share(this.#due);
     this.#hasEnough = wanted.shares.length >= wanted.limit;
     if (this.#due.size > 0 && this.#slots.isContended) this.#options.onContended(this);
     if (wanted.shares.length === 0) return;
 
     const free = this.#slots.reserve(wanted.limit);
-    const late = setTimeout(() => {
-      free();
-      this.#slots.turns.tellOthers(this.#due);
-    }, RESERVED_MS);
     this.#hasFailed = true;
     try {
       await this.#claim(wanted);
       this.#hasFailed = false;
     } finally {
-      clearTimeout(late);
       free();
-      this.#slots.turns.tellOthers(this.#due);
     }
     this.#due.wakeUp.set();
   }
 
   async #claim(wanted: Wanted): Promise<void> {
-    const beganMs = performance.now();
     this.#due.ask(wanted.shares.map((s) => s.subscriptionId));
     const { claims, subscriptionIds, throttled } = await this.#options.claim(wanted);
-    const isLate = performance.now() - beganMs >= RESERVED_MS;
-    for (const claim of claims) this.#begin(claim, isLate && this.#slots.free <= 0);
+    for (const claim of claims) this.#begin(claim);
     const nowMs = this.#options.elapsedMs();
     for (const { subscriptionId, forMs } of throttled) {
       this.#due.throttle(subscriptionId, nowMs + forMs);
@@ -240,9 +227,8 @@ export class Dispatcher {
     }
   }
 
-  /** `isTooLate`: its slot went to another delivery. */
-  #begin(claim: Claim, isTooLate = false): void {
-    const hasRoom = this.#slots.hasRoomFor(claim) && !isTooLate;
+  #begin(claim: Claim): void {
+    const hasRoom = this.#slots.hasRoomFor(claim);
     const work = (hasRoom ? this.#deliver(claim) : this.#options.defer(claim))
       .catch(this.#options.onError) // Not recorded: the lease expires and the delivery is attempted again.
       .finally(() => {
@@ -282,13 +268,7 @@ export class Dispatcher {
   #free(claim: Claim, wasAwaited = false): void {
     const isAwaited = wasAwaited || this.#slots.isAwaited(claim, this.#due);
     this.#slots.give(claim);
-    if (isAwaited) this.#tellAll();
-  }
-
-  /** Slots are free that somebody may wait for. */
-  #tellAll(): void {
-    this.#wakeIfMore();
-    this.#slots.turns.tellOthers(this.#due);
+    if (isAwaited) this.#wakeIfMore();
   }
 
   #wakeIfMore(): void {

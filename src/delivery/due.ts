@@ -21,19 +21,13 @@ const CROWD = 1_000;
 /** Subscriptions that have used up their ceilings resume at multiples of this. */
 const RESUME_STEP_MS = 5;
 
-/** The subscriptions of an organization, and since when it waits for its turn. */
-interface Waiting {
-  subscriptions: Set<SubscriptionId>;
-  sinceMs: number;
-}
-
 /** The subscriptions that may have something due, by organization, longest wait first. */
 export class Due {
   /** Wakes the dispatcher that serves them. */
   readonly wakeUp = new WakeSignal();
   readonly #options: DueOptions;
   readonly #isAtLimit: (id: SubscriptionId) => boolean;
-  readonly #organizations = new Map<OrganizationId, Waiting>();
+  readonly #organizations = new Map<OrganizationId, Set<SubscriptionId>>();
   /** `isNew`: added since the last claim that asked for it. */
   readonly #subscriptions = new Map<SubscriptionId, { of: OrganizationId; isNew: boolean }>();
   /** Subscriptions that have used up their ceilings, and when they resume. */
@@ -68,21 +62,17 @@ export class Due {
   }
 
   of(organization: OrganizationId): Iterable<SubscriptionId> {
-    return this.#organizations.get(organization)?.subscriptions ?? [];
+    return this.#organizations.get(organization) ?? [];
   }
 
   knows(id: SubscriptionId): boolean {
     return this.#subscriptions.has(id);
   }
 
-  waitingSinceMs(organization: OrganizationId): number {
-    return this.#organizations.get(organization)?.sinceMs ?? Infinity;
-  }
-
   /** Returns true if `places` suffice for one more of this organization: for all, or for its equal share of them. */
   hasRoomWithin(places: number, organization: OrganizationId): boolean {
     if (this.size < places) return true;
-    const own = this.#organizations.get(organization)?.subscriptions.size ?? 0;
+    const own = this.#organizations.get(organization)?.size ?? 0;
     const organizations = this.organizationCount + (own === 0 ? 1 : 0);
     return own < Math.floor(places / organizations);
   }
@@ -113,12 +103,12 @@ export class Due {
    */
   #hasPlaceFor(organization: OrganizationId): boolean {
     if (this.size < DUE_MAX) return true;
-    const own = this.#organizations.get(organization)?.subscriptions.size ?? 0;
+    const own = this.#organizations.get(organization)?.size ?? 0;
     if (this.#most < 2 * (own + 1)) return false;
 
     let largest: { id: OrganizationId; size: number } = { id: organization, size: own };
-    for (const [id, { subscriptions }] of this.#organizations)
-      if (subscriptions.size > largest.size) largest = { id, size: subscriptions.size };
+    for (const [id, { size }] of this.#organizations)
+      if (size > largest.size) largest = { id, size };
     this.#most = largest.size;
     if (this.#most < 2 * (own + 1)) return false;
     for (const id of [...this.of(largest.id)].slice(Math.ceil(largest.size / 2)))
@@ -173,26 +163,24 @@ export class Due {
 
   #append(id: SubscriptionId, of: OrganizationId): void {
     this.#subscriptions.set(id, { of, isNew: true });
-    const known = this.#organizations.get(of);
-    const waiting = known ?? { subscriptions: new Set(), sinceMs: performance.now() };
-    waiting.subscriptions.add(id);
-    this.#most = Math.max(this.#most, waiting.subscriptions.size);
-    if (!known) this.#organizations.set(of, waiting);
+    const subscriptions = this.#organizations.get(of) ?? new Set();
+    subscriptions.add(id);
+    this.#most = Math.max(this.#most, subscriptions.size);
+    this.#organizations.set(of, subscriptions);
   }
 
   /** Moves the organization to the end as well, so that organizations take turns. */
   #remove(id: SubscriptionId, of: OrganizationId): void {
     this.#forget(id, of);
-    const waiting = this.#organizations.get(of);
-    if (!waiting) return;
+    const subscriptions = this.#organizations.get(of);
+    if (!subscriptions) return;
     this.#organizations.delete(of);
-    waiting.sinceMs = performance.now();
-    this.#organizations.set(of, waiting);
+    this.#organizations.set(of, subscriptions);
   }
 
   #forget(id: SubscriptionId, of: OrganizationId): void {
     this.#subscriptions.delete(id);
-    const subscriptions = this.#organizations.get(of)?.subscriptions;
+    const subscriptions = this.#organizations.get(of);
     subscriptions?.delete(id);
     if (!subscriptions?.size) this.#organizations.delete(of);
   }

@@ -7,7 +7,6 @@ import { Tally } from "../lib/tally.ts";
 import type { Due } from "./due.ts";
 import { NO_PACE, type Pace } from "./pace.ts";
 import { Receivers } from "./receivers.ts";
-import { Turns } from "./turns.ts";
 
 /** Due deliveries of a subscription that one claim takes. Attempts at one host share a look-up. */
 const SHARE_MAX = 16;
@@ -25,7 +24,7 @@ const ATTEMPT_TIMEOUT_MS = 10_000;
 export type Place = Pick<Claim, "subscriptionId" | "organizationId" | "url">;
 
 /** Due subscriptions by organization, longest wait first. */
-export type Queue = Pick<Due, "organizations" | "organizationCount" | "has" | "of" | "size">;
+type Queue = Pick<Due, "organizations" | "organizationCount" | "has" | "of" | "size">;
 
 /**
  * Counts running attempts and decides which subscriptions get the free slots.
@@ -34,8 +33,6 @@ export type Queue = Pick<Due, "organizations" | "organizationCount" | "has" | "o
  * limit is not read.
  */
 export class Slots {
-  /** Of the dispatchers that use these slots. */
-  readonly turns = new Turns((queue) => this.share(queue));
   readonly #total: number;
   readonly #receivers: Receivers;
   readonly #pace: Pace;

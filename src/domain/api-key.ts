@@ -11,10 +11,10 @@ const KEY_ID_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz";
 const KEY_ID_LENGTH = 20;
 /** A pattern for key ids, without anchors. */
 export const KEY_ID = `[0-9a-z]{${KEY_ID_LENGTH}}`;
-/** The name of the shard, if there are no others. */
-export const ONLY_SHARD = "00";
-/** A key id begins with the name of its organization's shard. */
-const SHARD_LENGTH = 2;
+/** The name of a cell. A key id begins with that of its organization's cell. */
+export const CELL = /^[0-9a-z]{2}$/;
+/** The name of the cell, if there are no others. */
+export const ONLY_CELL = "00";
 const SECRET_BYTES = 32;
 
 // Neither half contains a dot, so the token splits at its only dot.
@@ -26,14 +26,10 @@ const KEY_NAME = new RegExp(`^(?:vck_)?(?<keyId>${KEY_ID})$`);
 /** Stands in for the hash of an unknown key, so that both cases do the same work. No secret hashes to it. */
 export const NO_HASH = "0".repeat(64);
 
-export function shardOf(keyId: KeyId): string {
-  return keyId.slice(0, SHARD_LENGTH);
-}
-
-export function mintToken(shard = ONLY_SHARD): Token {
+export function mintToken(cell = ONLY_CELL): Token {
   const letter = () => KEY_ID_ALPHABET.charAt(randomInt(KEY_ID_ALPHABET.length));
   return {
-    keyId: shard + Array.from({ length: KEY_ID_LENGTH - SHARD_LENGTH }, letter).join(""),
+    keyId: cell + Array.from({ length: KEY_ID_LENGTH - cell.length }, letter).join(""),
     secret: randomBytes(SECRET_BYTES).toString("base64url"),
   };
 }

@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import Fastify, { type FastifyBaseLogger, type FastifyRequest, type RouteOptions } from "fastify";
+import Fastify, { type FastifyBaseLogger, type RouteOptions } from "fastify";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { PartnerError } from "../domain/errors.ts";
@@ -31,7 +31,7 @@ export interface AppOptions {
   /** Returns true if clients are to connect to another node. Default: always false. */
   isStopping?: () => boolean;
   /** Called for each request that is refused because the database is unavailable or overloaded. */
-  onUnavailable?: (error: unknown, request: FastifyRequest) => void;
+  onUnavailable?: (error: unknown) => void;
   /** Returns the fault of a request's host. Default: every host is allowed. */
   checkHost?: HostCheck;
   timeouts?: Partial<typeof TIMEOUTS_MS>;

@@ -28,7 +28,7 @@ export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: Fast
  */
 export function createErrorHandler(
   baseUrl: () => string,
-  onUnavailable?: (error: unknown, request: FastifyRequest) => void,
+  onUnavailable?: (error: unknown) => void,
 ): ErrorHandler {
   return function sendError(thrown, request, reply) {
     const error = toPartnerError(thrown, request);
@@ -37,7 +37,7 @@ export function createErrorHandler(
       const facts = { err: thrown, request_id: request.id, method, route: routeOptions.url };
       request.log.error(facts, "request failed");
     } else if (error.code === "unavailable") {
-      if (error instanceof Busy) onUnavailable?.(thrown, request);
+      if (error instanceof Busy) onUnavailable?.(thrown);
       request.log.debug({ err: thrown, request_id: request.id }, "request refused");
     }
 

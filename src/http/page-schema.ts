@@ -31,21 +31,6 @@ export function pageOf<Item extends TSchema>(item: Item, title: string, descript
   );
 }
 
-export const UnavailableShards = Type.Optional(
-  Type.Array(Type.String(), {
-    description: "The shards that did not answer. Their items are missing.",
-  }),
-);
-
-/** A page of a list that all shards have a part of. */
-export function pageOfShards<Item extends TSchema>(item: Item, title: string, description: string) {
-  const { properties } = pageOf(item, title, description);
-  return Type.Object(
-    { ...properties, unavailable_shards: UnavailableShards },
-    { title, description },
-  );
-}
-
 /**
  * Turns the validator off for routes whose query `readPageRequest` reads. Their schema is documentation, and `actions/pages.ts`
  * enforces it. The validator would see a text in place of a number, and would report only the faults that it knows.

@@ -1,16 +1,14 @@
 import type { OrganizationId } from "../domain/ids.ts";
 import { codeOf } from "../lib/code-of.ts";
-import { isFull, isStale } from "./driver/failure.ts";
+import { isStale } from "./driver/failure.ts";
 import { Listener, type ListenerOptions } from "./driver/listener.ts";
 import { Pool } from "./driver/pool.ts";
 import { createSql, type Sql } from "./driver/sql.ts";
 import { traced } from "./driver/traced.ts";
-import { Session } from "./driver/session.ts";
 import { readUrl, type Target } from "./driver/url.ts";
 import { sendSettings, type Settings } from "./session-settings.ts";
 
-export { isCrowded, isOverdue } from "./driver/failure.ts";
-export type { Session } from "./driver/session.ts";
+export { isCrowded } from "./driver/failure.ts";
 
 /** A pool or a transaction. Statements work with both. */
 export type Queryable = Sql;
@@ -24,8 +22,6 @@ export interface Database extends Queryable {
    * The work may have been done or not. Its locks are released soon.
    */
   within: (ms: number) => Database;
-  /** The same database, for a probe that must end within `ms`. It has a connection although others have all of the pool. */
-  probing: (ms: number) => Database;
   /** The same database, for the work of one organization. It gets its turn among the others, and half of the connections at most. */
   of: (organizationId: OrganizationId) => Database;
   /**
@@ -84,13 +80,12 @@ export function connect(
   const listening = { ...connecting, application_name: `${application_name} listen` };
   return open();
 
-  function open(endMs?: number, holder: string | null = null, isProbe = false): Database {
-    const lending = () => ({ holder, isProbe, untilMs: endMs ?? performance.now() + patienceMs });
+  function open(endMs?: number, holder: string | null = null): Database {
+    const lending = () => ({ holder, untilMs: endMs ?? performance.now() + patienceMs });
     return Object.assign(createSql(traced((statement) => pool.run(statement, lending()))), {
       begin: <Result>(work: (tx: Queryable) => PromiseLike<Result>) =>
         pool.begin((run) => work(createSql(traced(run))), lending()),
       within: (ms: number) => open(Math.min(endMs ?? Infinity, performance.now() + ms), holder),
-      probing: (ms: number) => open(performance.now() + ms, null, true),
       of: (organizationId: OrganizationId) => open(endMs, organizationId),
       listen: (listener: ListenerOptions) =>
         target.poolMode === "transaction" ? null : new Listener(listening, listener),
@@ -98,34 +93,6 @@ export function connect(
       options: target,
     });
   }
-}
-
-/** How long a transaction of a session may wait while another one reads a large table. Others wait for its locks. */
-const SESSION_IDLE_MS = 3_600_000;
-
-/**
- * Opens one connection of one's own, for work without a time limit. Should this process or its machine be gone, the server
- * notices within seconds and rolls back.
- */
-export function openSession(url: string, name: string): Promise<Session> {
-  const target = readUrl(url);
-  if (target.poolMode === "transaction")
-    throw new Error(
-      "this command needs a session: name a URL without a pooler, or one in session mode",
-    );
-  const { addresses, ...connecting } = connectingTo(target, {
-    synchronous_commit: "on",
-    statement_timeout: "0",
-    idle_in_transaction_session_timeout: `${SESSION_IDLE_MS}`,
-    client_connection_check_interval: "1s",
-    tcp_keepalives_idle: "10",
-    tcp_keepalives_interval: "5",
-    tcp_keepalives_count: "3",
-  });
-  return Session.open(addresses, {
-    ...connecting,
-    application_name: target.applicationName ?? name,
-  });
 }
 
 /** What every connection to the database has in common. */
@@ -149,13 +116,6 @@ export function inSnapshot<Result>(
   return db.begin(async (tx) => {
     await tx`set transaction isolation level repeatable read, read only`;
     return work(tx);
-  });
-}
-
-/** Throws unless the database answers within `ms`. An answer is also that it has no connection free. */
-export async function probe(db: Database, ms: number): Promise<void> {
-  await Promise.resolve(db.probing(ms)`select 1`).catch((error: unknown) => {
-    if (!isFull(error)) throw error;
   });
 }
 

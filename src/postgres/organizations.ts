@@ -13,18 +13,18 @@ function columns(db: Queryable) {
 }
 
 /**
- * Reserves the slug for `shard` and inserts the organization. Null if the slug is taken, even by a closed organization, or
- * reserved for another shard.
+ * Reserves the slug for the cell and inserts the organization. Null if the slug is taken, even by a closed organization, or
+ * reserved for another cell.
  */
 export async function insertOrganization(
   db: Queryable,
   organization: Organization,
-  shard: string,
+  cell: string,
 ): Promise<Organization | null> {
   const { id, slug, rateLimitPerMinute, createdAt } = organization;
   const [inserted] = await db<Organization[]>`
     with reserved as (
-      insert into slugs (slug, shard) values (${slug}, ${shard})
+      insert into slugs (slug, shard) values (${slug}, ${cell})
       on conflict (slug) do nothing
       returning shard
     ), held as (
@@ -32,27 +32,27 @@ export async function insertOrganization(
     )
     insert into organizations (id, slug, rate_limit_per_minute, created_at)
     select ${id}::uuid, ${slug}::text, ${rateLimitPerMinute}::int, ${createdAt}::timestamptz
-     where exists (select from held where shard = ${shard})
+     where exists (select from held where shard = ${cell})
     on conflict (slug) do nothing
     returning ${columns(db)}`;
   return inserted ?? null;
 }
 
 /**
- * Reserves a slug for an organization of a shard. Called in the home shard, which knows all slugs. Returns the shard that it is
- * reserved for, now or before. Null if an organization of this schema has it.
+ * Reserves a slug for an organization of a cell. Called in the first cell, which knows all slugs. Returns the cell that it is
+ * reserved for, now or before. Null if an organization of this database has it.
  */
 export async function reserveSlug(
   db: Queryable,
   slug: string,
-  shard: string,
+  cell: string,
 ): Promise<string | null> {
   await db`
     insert into slugs (slug, shard)
-    select ${slug}, ${shard} where not exists (select from organizations where slug = ${slug})
+    select ${slug}, ${cell} where not exists (select from organizations where slug = ${slug})
     on conflict (slug) do nothing`;
-  const [row] = await db<{ shard: string }[]>`select shard from slugs where slug = ${slug}`;
-  return row?.shard ?? null;
+  const [row] = await db<{ cell: string }[]>`select shard as cell from slugs where slug = ${slug}`;
+  return row?.cell ?? null;
 }
 
 export async function countOrganizations(db: Queryable): Promise<number> {

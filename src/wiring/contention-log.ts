@@ -7,7 +7,7 @@ const NAMED_MAX = 5;
 
 /**
  * Logs the holders of the most slots and the subscriptions with the lowest limits while deliveries wait for a slot, at most once a
- * minute. The dispatchers of all shards share it.
+ * minute.
  */
 export function createContentionLog(
   log: Logger,

@@ -9,12 +9,11 @@ import {
   ownsSchema,
   writeRetention,
 } from "../postgres/migrate.ts";
-import { findMarks } from "../postgres/moves/marks.ts";
 import { requireSessions } from "../postgres/pooler.ts";
 import { endsPooledSessions, requireSettings } from "../postgres/server.ts";
 import { grantPublisher } from "../postgres/publisher-role.ts";
 import { findExcess, grantService, requireSight } from "../postgres/service-rights.ts";
-import { findShard, writeShard } from "../postgres/shard-name.ts";
+import { findCell, isBetweenMoves, writeCell } from "../postgres/cell.ts";
 import { homeFolder, startEmbedded } from "../builtin/index.ts";
 import { explainDatabaseFault } from "./database-fault.ts";
 
@@ -30,7 +29,7 @@ export interface OpenDatabase {
   close: () => Promise<void>;
 }
 
-/** Connections of the service to each shard. This many keep two cores of PostgreSQL busy. */
+/** Connections of a process. This many keep two cores of PostgreSQL busy. */
 export const CONNECTIONS_MAX = 10;
 /** A migration may rewrite a large table, or wait for another process that migrates. */
 export const MIGRATION_MS = 24 * 3_600_000;
@@ -56,7 +55,6 @@ export async function openDatabase(
     ? null
     : await startEmbedded({ dataDir: config.dataDir, log });
   const url = config.databaseUrl ?? embedded?.url ?? "";
-  const say = (message: string) => log(ofShard(config) + message);
   let db: Database | undefined;
   const close = async () => {
     await db?.end({ timeout: 5 });
@@ -64,19 +62,18 @@ export async function openDatabase(
   };
 
   try {
-    const variable = variableOf(config);
-    const owners = config.migrationDatabaseUrl ? "MIGRATION_DATABASE_URL" : variable;
-    await requireSessions(variable, url);
+    const owners = config.migrationDatabaseUrl ? "MIGRATION_DATABASE_URL" : "DATABASE_URL";
+    await requireSessions("DATABASE_URL", url);
     if (config.migrationDatabaseUrl) await requireSessions(owners, config.migrationDatabaseUrl);
-    await updateSchema(config, url, say, { writesRetention }).catch(explain(owners));
+    await updateSchema(config, url, log, { writesRetention }).catch(explain(owners));
     const idleInTransactionMs = standstillMs(config);
     db = connect(url, { max, name: "partner-api", patienceMs, idleInTransactionMs });
     // An unreachable database is an error of the start.
-    await requireSettings(db, variable).catch(explain(variable));
-    if (await endsPooledSessions(db)) say(POOLED);
+    await requireSettings(db, "DATABASE_URL").catch(explain("DATABASE_URL"));
+    if (await endsPooledSessions(db)) log(POOLED);
     await requireSight(db);
     if (config.migrationDatabaseUrl) await requireSchema(db);
-    await requireShard(db, config);
+    await requireCell(db, config);
     return { db, url, close };
   } catch (error) {
     await close();
@@ -93,41 +90,16 @@ function explain(variable: string): (error: unknown) => never {
   };
 }
 
-/** Returns the beginning of a message about one shard. Empty if there are no others. */
-export function ofShard({ shards, shard }: Config): string {
-  return shards.length === 1 ? "" : `shard ${shard}: `;
-}
+const MOVED =
+  "DATABASE_URL: a `shard move` of release 1.0.0 has left this database, or has not ended: use the other one, or end the move with that release";
 
-/** Returns the variable that holds the URL, and the shard if there are several. */
-function variableOf({ shards, shard }: Config): string {
-  return shards.length === 1 ? "DATABASE_URL" : `SHARDS, shard ${shard}`;
-}
-
-/**
- * Throws if the schema is another shard's, or has another home shard. So two shards never lead to one schema, a key is looked for
- * where it is, and all processes ask the same shard for slugs.
- */
-async function requireShard(db: Database, config: Config): Promise<void> {
-  await requireInForce(db, config);
-  const { shard, home } = await findShard(db);
-  const variable = variableOf(config);
-  if (shard !== config.shard)
-    throw new Error(
-      `${variable}: the URL leads to the schema of shard ${shard}: correct the URL, or the name in SHARDS`,
-    );
-  const [first] = config.shards;
-  if (home === null || home === first.shard) return;
-  throw new Error(`${variable}: its home shard is ${home}, so SHARDS must name ${home} first`);
-}
-
-/** Throws if the shard has left this schema, or is still being moved to it. */
-async function requireInForce(db: Database, config: Config): Promise<void> {
-  const { arriving, movedTo: to } = await findMarks(db);
-  const variable = variableOf(config);
-  if (to !== null) throw new Error(`${variable}: shard ${config.shard} has moved to ${to}`);
-  if (arriving === null) return;
+/** Throws if the database is another cell's. So every key id of a cell begins with its name. */
+async function requireCell(db: Database, { cell }: Config): Promise<void> {
+  if (await isBetweenMoves(db)) throw new Error(MOVED);
+  const stored = await findCell(db);
+  if (stored === cell) return;
   throw new Error(
-    `${variable}: a move to this schema has not ended: if it is not running, run it again`,
+    `CELL is ${cell}, but the database is that of cell ${stored}: correct CELL or DATABASE_URL`,
   );
 }
 
@@ -166,7 +138,6 @@ export async function updateSchema(
   });
   try {
     await requireSight(owner.within(LOOK_MS));
-    await requireInForce(owner.within(LOOK_MS), config).catch(orExplain(NO_RIGHTS));
     const pending = await findPendingMigrations(owner.within(LOOK_MS)).catch(orExplain(NO_RIGHTS));
     if (pending.length > 0) {
       const onWait = (name: string) =>
@@ -188,8 +159,7 @@ async function keepSchema(
   { log, writesRetention }: { log: (message: string) => void; writesRetention: boolean },
 ): Promise<void> {
   if (!(await ownsSchema(owner))) return;
-  const [home] = config.shards;
-  await writeShard(owner, { shard: config.shard, home: home.shard });
+  await writeCell(owner, config.cell);
   await keepRetention(owner, config.retentionMs, writesRetention, log);
   const statement = await grantPublisher(owner);
   if (statement !== null)

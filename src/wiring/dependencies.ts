@@ -4,11 +4,10 @@ import { countCancelled } from "../actions/counted-activity.ts";
 import type { Dependencies, Foundations } from "../actions/dependencies.ts";
 import { createDependencies } from "../actions/create-dependencies.ts";
 import { NO_DISPATCHER } from "../actions/publish.ts";
-import { type Shard, Shards } from "../actions/shards.ts";
-import { type Config, eachShard } from "../config.ts";
+import type { Config } from "../config.ts";
 import { createEventTypes, type EventTypes } from "../domain/event-types.ts";
 import type { CancelledCount } from "../postgres/cancellation.ts";
-import { type Database, isUnavailable } from "../postgres/database.ts";
+import type { Database } from "../postgres/database.ts";
 import { openDatabase } from "./database.ts";
 import { DatabaseClock } from "./database-clock.ts";
 import { openEgress } from "./egress.ts";
@@ -32,7 +31,7 @@ export async function openFoundations(
   };
   const foundations = {
     db,
-    shard: config.shard,
+    cell: config.cell,
     clock: clock.now,
     ring: await openRing(config, db),
     rules: rulesOf(config),
@@ -53,38 +52,14 @@ export function rulesOf(config: Config): Dependencies["rules"] {
   };
 }
 
-/** For commands, which have no dispatcher. If there are several shards, those that are away are left out. */
-export async function openShards(
+/** For commands, which have no dispatcher. */
+export async function openDependencies(
   config: Config,
   log: (message: string) => void,
   { opened, eventTypes = createEventTypes() }: { opened: Opened; eventTypes?: EventTypes },
-): Promise<Shards> {
-  const open = async (one: Config): Promise<Shard> => {
-    try {
-      const { db, close } = await openDatabase(one, log, { max: 2 });
-      opened.add(close);
-      return { name: one.shard, deps: await openDependencies(one, db, { opened, eventTypes }) };
-    } catch (error) {
-      const isOnly = one.shards.length === 1;
-      if (isOnly || !isUnavailable((error as Error).cause)) throw error;
-      log(`away: ${(error as Error).message}`);
-      return { name: one.shard, deps: null };
-    }
-  };
-  const [home, ...others] = eachShard(config);
-  const shards: [Shard, ...Shard[]] = [await open(home)];
-  for (const one of others) shards.push(await open(one));
-  const { platformOrganization, retentionMs } = config;
-  const ownProblems = () => Promise.resolve([]);
-  const rules = rulesOf(config);
-  return new Shards(shards, { eventTypes, platformOrganization, retentionMs, ownProblems, rules });
-}
-
-async function openDependencies(
-  config: Config,
-  db: Database,
-  { opened, eventTypes }: { opened: Opened; eventTypes: EventTypes },
 ): Promise<Dependencies> {
+  const { db, close } = await openDatabase(config, log, { max: 2 });
+  opened.add(close);
   const { foundations } = await openFoundations(config, db);
   const egress = openEgress(config);
   opened.add(() => egress.close());

@@ -2,7 +2,6 @@ import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { DRAINING_MAX } from "../egress/index.ts";
 import { CONNECTIONS_MAX } from "../http/build-app.ts";
-import { CONNECTIONS_MAX as POOL_MAX } from "./database.ts";
 
 /** The largest number of open connections of each part of the process. */
 export interface ConnectionBounds {
@@ -11,12 +10,10 @@ export interface ConnectionBounds {
   receivers: number;
 }
 
-type Settings = Pick<Config, "role" | "dispatchConcurrency"> & { shards: readonly unknown[] };
+type Settings = Pick<Config, "role" | "dispatchConcurrency">;
 
-/** For resolvers, files and pipes. */
-const RESERVE = 84;
-/** The reserve of each shard: the pool, the connections that listen and probe, and the pipes of EXPORT_COMMAND. */
-const SHARD_RESERVE = POOL_MAX + 2 + 4;
+/** For the pool, the connection that listens, the pipes of EXPORT_COMMAND, resolvers and files. */
+const RESERVE = 100;
 /** With fewer, the listeners and the attempts would have too little. */
 const CONNECTIONS_LEAST = 156;
 /** Idle connections to receivers that are worth keeping. */
@@ -33,11 +30,9 @@ export function planConnections(
   log: Logger,
   descriptors = descriptorsMax(),
 ): ConnectionBounds {
-  const { length: shards } = config.shards;
-  const least = reserveOf(config) + CONNECTIONS_LEAST;
+  const least = RESERVE + CONNECTIONS_LEAST;
   if (descriptors < least) {
-    const whose = shards === 1 ? "the service needs" : `with ${shards} shards the service needs`;
-    throw new Error(`the limit of open files is ${descriptors}: ${whose} ${least}`);
+    throw new Error(`the limit of open files is ${descriptors}: the service needs ${least}`);
   }
   const bounds = shareDescriptors(descriptors, config);
   log.info({ descriptors, ...bounds }, "connection limits");
@@ -48,7 +43,7 @@ export function planConnections(
 }
 
 export function shareDescriptors(descriptors: number, config: Settings): ConnectionBounds {
-  const all = descriptors - reserveOf(config);
+  const all = descriptors - RESERVE;
   const wanted = config.role === "api" ? 0 : attemptsNeed(config) + KEPT_MAX;
   const receivers = Math.min(wanted, Math.floor(all / 2));
   const rest = all - receivers;
@@ -57,10 +52,6 @@ export function shareDescriptors(descriptors: number, config: Settings): Connect
   }
   const operators = Math.min(Math.floor(rest / OPERATORS_PART), CONNECTIONS_MAX);
   return { partners: Math.min(rest - operators, CONNECTIONS_MAX), operators, receivers };
-}
-
-function reserveOf({ shards }: Settings): number {
-  return RESERVE + shards.length * SHARD_RESERVE;
 }
 
 function attemptsNeed({ dispatchConcurrency }: Settings): number {

@@ -43,7 +43,6 @@ export function createEngine(
   }: {
     send: Send;
     writes: Writes;
-    /** Shared by the dispatchers of all shards. */
     slots?: Slots;
     /** Returns true if outcomes that the database does not take are abandoned at once. */
     isGivenUp?: () => boolean;

@@ -1,9 +1,15 @@
 import { type Clock, systemClock } from "../domain/clock.ts";
 import type { InternalFault } from "../domain/outcome.ts";
 import type { Check } from "../domain/overview.ts";
+import { headOf, type KeyRing } from "../domain/sealed-secret.ts";
 import type { HealthChecks } from "../http/health.ts";
+import type { Database } from "../postgres/database.ts";
+import { findPendingMigrations } from "../postgres/migrate.ts";
+import { isAnySealedUnder } from "../postgres/subscriptions.ts";
+import type { DatabaseClock } from "./database-clock.ts";
 import { kept } from "./kept.ts";
-import type { ShardHealth } from "./shard-health.ts";
+import { within } from "./within.ts";
+import type { Writes } from "./writes.ts";
 
 /** How long an internal fault keeps the process from being ready after it was last seen. */
 const FAULT_MEMORY_MS = 60_000;
@@ -18,11 +24,26 @@ const STAYS_READY: ReadonlySet<InternalFault> = new Set([
   "unexpected",
 ]);
 
-/** Checks whether this process can work, with any of the shards. Partners cannot influence the results. */
+/** How long a failed write keeps the process from being ready, unless a later write succeeds. */
+const FAILURE_MEMORY_MS = 3_000;
+
+/** The database's time limit. Balancers have their own, which is shorter than that of a statement. */
+const DATABASE_MS = 3_000;
+
+interface Parts {
+  db: Database;
+  writes: Writes;
+  clock: DatabaseClock;
+  ring: KeyRing;
+}
+
+/** Checks whether this process can work. Partners cannot influence the results. */
 export class Readiness {
-  readonly #shards: readonly ShardHealth[];
+  readonly #parts: Parts;
   readonly #clock: Clock;
+  readonly #databaseMs: number;
   readonly #faults = new Map<InternalFault, number>();
+  #isCurrent = false;
   #isStopping = false;
 
   /** Database and clock: can requests be served? */
@@ -30,28 +51,16 @@ export class Readiness {
   /** Also internal faults: are deliveries sent? */
   readonly forOperators: HealthChecks;
 
-  constructor(shards: readonly ShardHealth[], clock: Clock = systemClock) {
-    this.#shards = shards;
+  constructor(parts: Parts, clock: Clock = systemClock, databaseMs = DATABASE_MS) {
+    this.#parts = parts;
     this.#clock = clock;
-    const base = () => this.#checkAnyShard();
+    this.#databaseMs = databaseMs;
+    const base = kept(() => this.#checkBase());
     const faults = kept(() => this.#checkFaults());
     this.forPartners = this.#unlessStopping(base);
     this.forOperators = this.#unlessStopping(async () =>
       (await Promise.all([base(), faults()])).flat(),
     );
-  }
-
-  /** Returns one check that names the shards that do not work, if there are others. */
-  async checkShards(): Promise<Check[]> {
-    if (this.#shards.length === 1) return [];
-    const away = await Promise.all(
-      this.#shards.map(async (shard) => {
-        const failed = (await shard.checkAtOnce()).find(({ ok }) => !ok);
-        return failed ? [`${shard.name} (${failed.name}: ${failed.detail ?? ""})`] : [];
-      }),
-    );
-    const detail = away.flat().join(", ");
-    return detail === "" ? [] : [{ name: "shard", ok: false, detail }];
   }
 
   noteFault(fault: InternalFault): void {
@@ -73,14 +82,30 @@ export class Readiness {
     };
   }
 
-  /** A frozen shard must not delay the result while another one works. */
-  async #checkAnyShard(): Promise<Check[]> {
-    const all = this.#shards.map((shard) => shard.check());
-    const well = all.map(async (checks) => {
-      if ((await checks).every(({ ok }) => ok)) return checks;
-      throw new Error("not ready");
-    });
-    return Promise.any(well).catch(async () => (await Promise.all(all))[0] ?? []);
+  async #checkBase(): Promise<Check[]> {
+    return within(this.#databaseMs, this.#examine()).catch(() => [
+      { name: "database", ok: false, detail: "unreachable" },
+      { name: "clock", ok: false, detail: "unknown" },
+    ]);
+  }
+
+  async #examine(): Promise<Check[]> {
+    const { writes, clock } = this.#parts;
+    const pending = await this.#findPending();
+    await clock.measure();
+    const seconds = Math.round(Math.abs(clock.skewMs) / 100) / 10;
+    return [
+      pending ?? (await checkWrites(writes)),
+      { name: "clock", ok: clock.isRight, detail: `${seconds} s from the database's clock` },
+    ];
+  }
+
+  async #findPending(): Promise<Check | null> {
+    const pending = async () => findPendingMigrations(this.#parts.db.within(this.#databaseMs));
+    this.#isCurrent ||= (await pending()).length === 0;
+    return this.#isCurrent
+      ? null
+      : { name: "database", ok: false, detail: "migrations are pending" };
   }
 
   async #checkFaults(): Promise<Check[]> {
@@ -93,8 +118,10 @@ export class Readiness {
 
   /** A missing key stops only its own subscriptions. A ring without any of the keys stops all. */
   async #examineRing(): Promise<Check> {
-    const opened = await Promise.all(this.#shards.map((shard) => shard.opensSome()));
-    return toCheck("secret_sealed", opened.includes(true));
+    const { db, ring } = this.#parts;
+    const asked = isAnySealedUnder(db.within(this.#databaseMs), ring.map(headOf));
+    const opensSome = await within(this.#databaseMs, asked).catch(() => false);
+    return toCheck("secret_sealed", opensSome);
   }
 
   #recentFaults(): InternalFault[] {
@@ -105,4 +132,17 @@ export class Readiness {
 
 function toCheck(name: InternalFault, ok: boolean): Check {
   return { name, ok, detail: `${ok ? "some " : ""}deliveries wait until this is repaired` };
+}
+
+const REFUSES = "does not accept writes";
+
+/** Requests write, so this check writes as well. */
+async function checkWrites(writes: Writes): Promise<Check> {
+  const fault = (detail: string) => ({ name: "database", ok: false, detail }) as const;
+  try {
+    await writes.check();
+  } catch {
+    return fault(REFUSES);
+  }
+  return writes.hasFailed(FAILURE_MEMORY_MS) ? fault(REFUSES) : { name: "database", ok: true };
 }

@@ -38,22 +38,22 @@ export function startExporting(
   {
     command,
     url,
-    shard,
+    cell,
     retentionMs,
     ...exporting
   }: Exporting & {
     command: ExportCommand;
     /** The database. The program gets it as libpq's variables. */
     url: string;
-    /** The shard's name. Two shards may have tables of one name. */
-    shard: string;
+    /** The name of the cell. Two cells have tables of one name. */
+    cell: string;
     retentionMs: number;
   },
 ): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const libpq = libpqVariables(url, command.env["PGSSLROOTCERT"]);
-  const env = { ...command.env, ...libpq, PARTNER_API_SHARD: shard };
+  const env = { ...command.env, ...libpq, PARTNER_API_CELL: cell };
   const connected = { ...command, env };
   const exportAll = async () => {
     while (!signal.aborted && (await exportNext(deps, connected, { ...exporting, signal })));

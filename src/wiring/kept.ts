@@ -13,17 +13,3 @@ export function kept<Answer>(
     return last.answer;
   };
 }
-
-/** Returns a function that asks again but returns the last result at once, if that `mayServe`. For results that may take long. */
-export function servedAtOnce<Answer>(
-  ask: () => Promise<Answer>,
-  mayServe: (last: Answer) => boolean,
-): () => Promise<Answer> {
-  let last: Answer | undefined;
-  return () => {
-    const asked = ask().then((answer) => (last = answer));
-    if (last === undefined || !mayServe(last)) return asked;
-    asked.catch(() => undefined); // The next call asks again.
-    return Promise.resolve(last);
-  };
-}

@@ -3,10 +3,9 @@ import type { Consequences } from "../actions/attempts.ts";
 import type { Attempt } from "../domain/attempt.ts";
 import { INTERNAL_FAULTS, type InternalFault } from "../domain/outcome.ts";
 import type { App } from "../http/app.ts";
+import { type Watched, watchDatabase, watchExports } from "./database-metrics.ts";
 import { exposeBuild, measureEndToEnd } from "./delivery-metrics.ts";
-import { watchExports } from "./export-metrics.ts";
 import { watchDisk } from "./machine-metrics.ts";
-import { type WatchedShard, watchShards } from "./shard-metrics.ts";
 
 export interface Metrics {
   /** Exposes the number of running attempts. */
@@ -25,10 +24,8 @@ export interface Metrics {
 /** The database's time limit. If one metric made the scrape time out, all others would be lost, too. */
 const DATABASE_MS = 2_000;
 
-/**
- * Returns the metrics for Prometheus. None counts a table, so a scrape costs the same with any backlog. `shards` may grow.
- */
-export function createMetrics(shards: readonly WatchedShard[], databaseMs = DATABASE_MS): Metrics {
+/** Returns the metrics for Prometheus. None counts a table, so a scrape costs the same with any backlog. */
+export function createMetrics(watched: Watched, databaseMs = DATABASE_MS): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -71,7 +68,7 @@ export function createMetrics(shards: readonly WatchedShard[], databaseMs = DATA
     registers,
   });
   exposeBuild(registers);
-  watchShards(registers, shards, databaseMs);
+  watchDatabase(registers, watched, databaseMs);
 
   return {
     watchAttempts(slots) {
@@ -88,7 +85,7 @@ export function createMetrics(shards: readonly WatchedShard[], databaseMs = DATA
       if (databaseFolder !== null) watchDisk(registers, databaseFolder);
     },
     watchExports() {
-      watchExports(registers, shards, databaseMs);
+      watchExports(registers, watched, databaseMs);
     },
     noteEnded({ outcome, startedAt, endedAt }) {
       attempts.inc({ outcome: outcome.kind === "unreachable" ? outcome.reason : outcome.kind });

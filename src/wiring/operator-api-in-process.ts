@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { FastifyBaseLogger } from "fastify";
-import type { Shards } from "../actions/shards.ts";
+import type { Dependencies } from "../actions/dependencies.ts";
 import type { Carry } from "../commands/operator-api.ts";
 import { buildOperatorApp } from "../http/operator/app.ts";
 
@@ -11,14 +11,14 @@ export const COMMAND_LINE = "command line";
  * The operator API on the database, without a listener. So commands do the same in both ways. Unexpected errors are thrown,
  * where a server would hide them.
  */
-export function operatorApiInProcess(shards: Shards): {
+export function operatorApiInProcess(deps: Dependencies): {
   carry: Carry;
   close: () => Promise<void>;
 } {
   const token = randomBytes(32).toString("base64url");
   const failed = new Set<Error>();
   const note = (error: unknown) => failed.add(toError(error));
-  const app = buildOperatorApp(shards, {
+  const app = buildOperatorApp(deps, {
     logger: errorsOnly(note),
     onUnavailable: note,
     baseUrl: () => "",

@@ -23,11 +23,6 @@ export async function openRing(config: Config, db: Queryable): Promise<KeyRing> 
   return ring;
 }
 
-/** Returns true if the key ring exists, so that none has to be made. */
-export async function hasRing({ sealingKeys, dataDir }: Config): Promise<boolean> {
-  return sealingKeys !== null || (await readKept(sealingKeysPath(dataDir))) !== null;
-}
-
 export function sealingKeysPath(dataDir: string): string {
   return join(dataDir, "sealing-keys");
 }

@@ -12,6 +12,6 @@ export async function warnOfUnserved(
   if (processes.some((one) => processStateAt(deps.clock(), one) !== "gone")) return null;
   return (
     `no service runs on the built-in database of ${resolve(folder)}.\n` +
-    "If you meant another database, set DATABASE_URL, SHARDS or DATA_DIR. For a running service, set PARTNER_API_URL"
+    "If you meant another database, set DATABASE_URL or DATA_DIR. For a running service, set PARTNER_API_URL"
   );
 }

@@ -26,15 +26,8 @@ function misspelt({ misspelt }: Config): Warning[] {
   }));
 }
 
-function* databases(config: Config): Iterable<Warning> {
-  const { isDatabaseUrlIgnored, shards, platformOrganization, unread } = config;
+function* databases({ unread }: Config): Iterable<Warning> {
   for (const message of unread) yield { message };
-  if (isDatabaseUrlIgnored) yield { message: "DATABASE_URL is ignored, because SHARDS is set" };
-  if (shards.length === 1 || platformOrganization === null) return;
-  yield {
-    message: "PLATFORM_ORGANIZATION gets notices only about the organizations in its own shard",
-    facts: { platformOrganization },
-  };
 }
 
 function* listeners(config: Config): Iterable<Warning> {

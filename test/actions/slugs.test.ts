@@ -8,19 +8,19 @@ import { createEngine } from "../support/engine.ts";
 const db = await createDatabase();
 const { deps } = await createEngine(db);
 
-test("a process with one shard does not take a slug that is reserved for another", async () => {
+test("a slug that is reserved for another cell is taken", async () => {
   assert.equal(await reserveSlug(db, "elsewhere", "0b"), "0b");
   await assert.rejects(createOrganization(deps, { slug: "elsewhere" }), { code: "slug_taken" });
   assert.equal((await db`select from organizations where slug = 'elsewhere'`).length, 0);
 });
 
-test("a slug that is reserved for the shard itself is taken once", async () => {
-  assert.equal(await reserveSlug(db, "here", deps.shard), deps.shard);
+test("a slug that is reserved for the cell itself can be used once", async () => {
+  assert.equal(await reserveSlug(db, "here", deps.cell), deps.cell);
   assert.equal((await createOrganization(deps, { slug: "here" })).slug, "here");
   await assert.rejects(createOrganization(deps, { slug: "here" }), { code: "slug_taken" });
 });
 
-test("a slug that a process with one shard took is reserved, so that no other shard gets it", async () => {
+test("the slug of an organization is reserved, so that no other cell gets it", async () => {
   await createOrganization(deps, { slug: "first" });
-  assert.equal(await reserveSlug(db, "first", "0b"), deps.shard);
+  assert.equal(await reserveSlug(db, "first", "0b"), deps.cell);
 });

@@ -5,14 +5,13 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Afterwards } from "../ledger/afterwards.ts";
-import { startServer } from "../ledger/database-server.ts";
+import { openDatabaseServer } from "../ledger/database-server.ts";
 import { randomFrom } from "../ledger/random.ts";
 import { ADMIN_TOKENS, COUNTED, makeOrganization, PUBLISH_TOKEN } from "../support/bridge.ts";
 import { aFolder } from "../support/event-types.ts";
 import { freePort } from "../support/free-port.ts";
 import { run, startProgram } from "../support/program.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
-import { connect } from "../../src/postgres/database.ts";
 
 /** A real source with its server. */
 export interface Broker {
@@ -131,7 +130,7 @@ const EMPTY = { lost: [], twice: [], wronglyAside: [], notAside: [] };
 async function aService(t: Afterwards) {
   const folder = await aTemporaryFolder(t);
   const port = await freePort();
-  const database = await startServer(t, join(folder, "data"));
+  const database = await openDatabaseServer(t, folder);
   const env = {
     DATABASE_URL: database.url,
     DATA_DIR: join(folder, "own"),
@@ -141,17 +140,15 @@ async function aService(t: Afterwards) {
   };
   let program = await startProgram(t, env);
   await makeOrganization(program.operatorUrl, "acme");
-  const db = connect(database.url, { max: 1, name: "ledger" });
-  t.after(() => db.end({ timeout: 1 }));
   return {
     url: program.operatorUrl,
     kill: async () => {
       await program.end("SIGKILL");
       program = await startProgram(t, env);
     },
-    killDatabase: () => database.end("SIGQUIT"),
+    killDatabase: () => database.harm(),
     published: async () => {
-      const rows = await db<{ data: string }[]>`select data from events`;
+      const rows = await database.db<{ data: string }[]>`select data from events`;
       return rows.map(({ data }) => (JSON.parse(data) as { n: number }).n);
     },
   };

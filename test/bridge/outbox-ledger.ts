@@ -1,7 +1,6 @@
-import { join } from "node:path";
-import { connect, type Database } from "../../src/postgres/database.ts";
+import type { Database } from "../../src/postgres/database.ts";
 import type { Afterwards } from "../ledger/afterwards.ts";
-import { startServer } from "../ledger/database-server.ts";
+import { openDatabaseServer } from "../ledger/database-server.ts";
 import { OUTBOX } from "../support/bridge.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 import type { Broker } from "./ledger.ts";
@@ -9,13 +8,12 @@ import type { Broker } from "./ledger.ts";
 /** An outbox on a PostgreSQL of its own, read in one of the two ways. */
 export async function anOutboxBroker(t: Afterwards, read: "rows" | "replication"): Promise<Broker> {
   const folder = await aTemporaryFolder(t);
-  const server = await startServer(
+  const server = await openDatabaseServer(
     t,
-    join(folder, "data"),
+    folder,
     read === "replication" ? { wal_level: "logical" } : {},
   );
-  const db = connect(server.url, { max: 1, name: "ledger" });
-  t.after(() => db.end({ timeout: 1 }));
+  const { db } = server;
   await db.unsafe(OUTBOX);
   if (read === "replication") {
     await db.unsafe("create publication partner_api_bridge for table outbox");
@@ -24,7 +22,7 @@ export async function anOutboxBroker(t: Afterwards, read: "rows" | "replication"
   return {
     source: { kind: "outbox", url: server.url, read },
     write: (numbers) => insist(() => insert(db, numbers)),
-    kill: () => server.end("SIGQUIT"),
+    kill: () => server.harm(),
     setAside: () =>
       insist(async () => {
         const rows = await db<{ data: string }[]>`

@@ -6,11 +6,9 @@ const DAY_MS = 86_400_000;
 
 /** The configuration without any variable. */
 export const defaults: Config = {
-  shards: [{ shard: "00", databaseUrl: null, migrationDatabaseUrl: null }],
-  shard: "00",
+  cell: "00",
   databaseUrl: null,
   migrationDatabaseUrl: null,
-  isDatabaseUrlIgnored: false,
   dataDir: ".data",
   host: "127.0.0.1",
   port: 8080,

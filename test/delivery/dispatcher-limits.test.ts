@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import type { Holders } from "../../src/delivery/dispatcher.ts";
-import { Slots } from "../../src/delivery/slots.ts";
 import { aDispatcher } from "../support/dispatcher.ts";
 import { dueOf } from "../support/due.ts";
 
@@ -148,31 +147,3 @@ test(
     assert.deepEqual(told, { organizations: [["owner of greedy", 9]], failingHosts: [] });
   },
 );
-
-/** A claim of two deliveries takes a second, so its slots are free again. Then another shard takes some of them. */
-async function afterALateClaim(t: TestContext, takenByOthers: number) {
-  let nowMs = 0;
-  t.mock.method(performance, "now", () => nowMs);
-  t.mock.timers.enable({ apis: ["setTimeout"] });
-  let answer: () => void = () => undefined;
-  const claiming = new Promise<void>((resolve) => (answer = resolve));
-  const slots = new Slots(10, 10);
-  const d = aDispatcher(t, { late: 1 }, { slots, claiming });
-  d.dispatcher.start();
-  while (slots.free > 0) await new Promise(setImmediate);
-  nowMs = 1_000;
-  t.mock.timers.tick(1_000);
-  const other = { subscriptionId: "other", organizationId: "other", url: "https://other.test/" };
-  for (let n = 0; n < takenByOthers; n++) slots.take(other);
-  answer();
-  while (d.inFlight.length + d.deferred.length === 0) await new Promise(setImmediate);
-  return { attempted: d.inFlight.length, deferred: d.deferred };
-}
-
-test("a delivery of a late claim is postponed if its slot went to another one", async (t) => {
-  assert.deepEqual(await afterALateClaim(t, 10), { attempted: 0, deferred: ["late"] });
-});
-
-test("a delivery of a late claim is attempted if a slot is free", async (t) => {
-  assert.deepEqual(await afterALateClaim(t, 9), { attempted: 1, deferred: [] });
-});

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Queue, Slots } from "../../src/delivery/slots.ts";
+import { Slots } from "../../src/delivery/slots.ts";
 import { aDispatcher } from "../support/dispatcher.ts";
 import { dueOf } from "../support/due.ts";
 
@@ -8,7 +8,7 @@ import { dueOf } from "../support/due.ts";
 class CountingSlots extends Slots {
   #looks = 0;
 
-  override share(queue: Queue) {
+  override share(queue: Parameters<Slots["share"]>[0]) {
     this.#looks++;
     return super.share(queue);
   }
@@ -52,38 +52,6 @@ test("while few slots are free, the end of any attempt lets another begin", PATI
   d.endOne("first");
   await d.reaches(4);
 });
-
-test(
-  "while many slots are free, the end of an attempt makes nobody look through what waits in other shards",
-  PATIENCE,
-  async (t) => {
-    const slots = new CountingSlots(1_000, 2);
-    const settings = { concurrency: 1_000, slots };
-    const waiting = aDispatcher(t, { silent: 3 }, settings);
-    const other = aDispatcher(t, { healthy: 1 }, settings);
-    for (const { dispatcher } of [waiting, other]) dispatcher.start();
-    await waiting.reaches(2);
-    await other.reaches(1);
-    await slots.ignores(() => other.endOne("healthy"));
-  },
-);
-
-test(
-  "while few slots are free, the end of an attempt lets one of another shard begin",
-  PATIENCE,
-  async (t) => {
-    const settings = { concurrency: 2, slots: new Slots(2, 2) };
-    const busy = aDispatcher(t, { first: 2 }, settings);
-    busy.dispatcher.start();
-    await busy.reaches(2);
-    const other = aDispatcher(t, { second: 1 }, settings);
-    other.dispatcher.start();
-    await settle();
-    assert.equal(other.inFlight.length, 0);
-    busy.endOne("first");
-    await other.reaches(1);
-  },
-);
 
 /** A failing host with 200 subscriptions, of which each has something due. Its attempts without an answer used `unansweredMs` of slots. */
 function aFailingHost(unansweredMs: number, slots = new Slots(1_000, 10)) {

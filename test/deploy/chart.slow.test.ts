@@ -100,7 +100,7 @@ test("the chart reads secrets from outside, migrates before it installs, and ref
 
   for (const [values, complaint] of [
     ["settings.DATABASE_URL=postgres://x", /DATABASE_URL/],
-    ["settings.SHARDS=00=postgres://x", /SHARDS/],
+    ["settings.CELL=01", /CELL/],
     ["serviceMonitor.enabled=true", /networkPolicy\.operators/],
     ["roles.api.enabled=true", /either roles\.all/],
     ["roles.all.enabled=false", /enable roles\.all/],
@@ -110,18 +110,16 @@ test("the chart reads secrets from outside, migrates before it installs, and ref
   }
 });
 
-test("the chart reads the shards from its secrets, in place of one database", async (t) => {
+test("the chart gives every process and the migration the name of the cell", async (t) => {
   if (!(await requireProgram(t, "go", ["version"]))) return;
-  const rendered = await template("--set", "secrets.shards=true");
+  const rendered = await template("--set-string", "cell=01");
   for (const [kind, name] of [
     ["Deployment", "partner-api-all"],
     ["Job", "partner-api-migrate"],
   ] as const) {
     const object = objectOf(rendered, kind, name);
-    assert.match(
-      object,
-      /name: SHARDS\n +valueFrom: \{ secretKeyRef: \{ name: \S+, key: SHARDS \} \}/,
-    );
-    assert.doesNotMatch(object, /name: DATABASE_URL/);
+    assert.match(object, /name: CELL, value: "01"/);
+    assert.match(object, /name: DATABASE_URL\n +valueFrom: \{ secretKeyRef:/);
   }
+  await assert.rejects(template("--set-string", "cell=1"), /cell/);
 });

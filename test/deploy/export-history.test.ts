@@ -15,13 +15,13 @@ const TABLE = "public.events_20261101_000000_expired";
 async function aFolder(t: TestContext) {
   const folder = await aTemporaryFolder(t);
   const files = join(folder, "history");
-  const exportRows = async (shard: string, psql: string, table = TABLE) => {
+  const exportRows = async (cell: string, psql: string, table = TABLE) => {
     await writeFile(join(folder, "psql"), `#!/bin/sh\n${psql}\n`, { mode: 0o755 });
     await execute(join(ROOT, "deploy/export-history.sh"), [table], {
       env: {
         PATH: `${folder}:${process.env["PATH"]}`,
         EXPORT_FOLDER: files,
-        PARTNER_API_SHARD: shard,
+        PARTNER_API_CELL: cell,
       },
     });
   };
@@ -36,17 +36,17 @@ async function aFolder(t: TestContext) {
   return { exportRows, read, files };
 }
 
-test("two shards with a table of the same name get separate files", async (t) => {
+test("two cells with a table of the same name get separate files", async (t) => {
   const { exportRows, read } = await aFolder(t);
   await exportRows("00", "echo first");
-  await exportRows("01", "echo other shard");
+  await exportRows("01", "echo other cell");
   await exportRows("00", "echo stray");
   await exportRows("00", "echo another stray");
   assert.deepEqual(await read(), {
     [`00.${TABLE}.csv.gz`]: "first\n",
     [`00.${TABLE}.2.csv.gz`]: "stray\n",
     [`00.${TABLE}.3.csv.gz`]: "another stray\n",
-    [`01.${TABLE}.csv.gz`]: "other shard\n",
+    [`01.${TABLE}.csv.gz`]: "other cell\n",
   });
 });
 

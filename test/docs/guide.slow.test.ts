@@ -18,7 +18,6 @@ const HERE = "test/docs/guide.slow.test.ts";
 const RUN: [RegExp, string][] = [
   [/^partner-api (delivery|event|org|subscription) /, HERE],
   [/^partner-api (migrate|doctor)$/, "test/backup/drill.long.ts"],
-  [/^partner-api shard move /, "test/support/shard-move.ts"],
   [/^pg_dump .*MIGRATION/, "test/backup/drill.long.ts"],
   [/^pg_restore /, "test/backup/drill.long.ts"],
   [/^deploy\/restore-drill\.sh$/, "test/backup/drill.long.ts"],

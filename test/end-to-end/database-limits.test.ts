@@ -4,7 +4,6 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../src/postgres/database.ts";
 import { openPool } from "../support/database.ts";
-import { databaseUrlOf, ownersUrlOf } from "../support/placement.ts";
 import { startService } from "../support/service.ts";
 import { eventIdOf } from "../support/receiver.ts";
 import { type Answered, aPartner, aRig, assertUnavailable, aSubscriber } from "../support/rig.ts";
@@ -14,7 +13,7 @@ const LIMIT = { timeout: 90_000 };
 /** The program with one subscription, and its database for the owner of the server. */
 async function running(t: TestContext) {
   const rig = await aRig(t);
-  const owner = openPool(t, ownersUrlOf(rig), { max: 2, name: "test owner" });
+  const owner = openPool(t, rig["MIGRATION_DATABASE_URL"] ?? "", { max: 2, name: "test owner" });
   const program = await startService(t, rig);
   const { receiver, partner, subscription } = await aSubscriber(t, program, {
     rateLimitPerMinute: 100_000,
@@ -31,7 +30,7 @@ async function running(t: TestContext) {
         ),
       ),
     subscription,
-    role: new URL(databaseUrlOf(rig)).username,
+    role: new URL(rig["DATABASE_URL"] ?? "").username,
     receiver,
     partner,
     another: () => aPartner(program, "globex", { rateLimitPerMinute: 100_000 }),

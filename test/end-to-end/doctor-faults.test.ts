@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test, type TestContext } from "node:test";
-import { oneShardOnly } from "../support/placement.ts";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { startDnsServer } from "../support/dns-server.ts";
 import { runProgram } from "../support/program.ts";
 import { diagnose, startService } from "../support/service.ts";
 import { aRig } from "../support/rig.ts";
 import { openPort } from "../support/free-port.ts";
-
-const ONE_SHARD = oneShardOnly("its lines name no shard; shards-set-up.test.ts has those that do");
 
 const FREE = { PORT: "0", OPERATOR_PORT: "0" };
 const NOBODY = "postgres://127.0.0.1:1/x";
@@ -95,13 +92,13 @@ test("doctor names the resolvers that do not answer", async (t) => {
   );
 });
 
-test("doctor warns of a superuser as DATABASE_URL", ONE_SHARD, async (t) => {
+test("doctor warns of a superuser as DATABASE_URL", async (t) => {
   const { MIGRATION_DATABASE_URL: owner = "" } = await aRig(t);
   const { stdout } = await diagnosed(t, { DATABASE_URL: owner, MIGRATION_DATABASE_URL: "" });
   assert.match(stdout, /^warn +database role +\w+ of DATABASE_URL is a superuser/m);
 });
 
-test("doctor names the variable and the repair of a database's fault", ONE_SHARD, async (t) => {
+test("doctor names the variable and the repair of a database's fault", async (t) => {
   const db = await createDatabase();
   const { DATABASE_URL: good = "" } = environmentOf(db);
   const changed = (change: (url: URL) => void) => {
@@ -125,7 +122,7 @@ test("doctor names the variable and the repair of a database's fault", ONE_SHARD
   assert.match(owners.stdout, /^FAULT +database +MIGRATION_DATABASE_URL: .*start PostgreSQL/m);
 });
 
-test("doctor does not call a role without rights an old schema", ONE_SHARD, async (t) => {
+test("doctor does not call a role without rights an old schema", async (t) => {
   const db = await createDatabase();
   const owner = ownerOf(db);
   await owner`revoke all on all tables in schema public from ${owner(db.options.user)}`;

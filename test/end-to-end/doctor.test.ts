@@ -2,16 +2,13 @@ import assert from "node:assert/strict";
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { oneShardOnly } from "../support/placement.ts";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { diagnose, startService } from "../support/service.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
-const ONE_SHARD = oneShardOnly("its lines name no shard; shards-set-up.test.ts has those that do");
-
 const ring = (id: string) => `${id}:${Buffer.alloc(32, id).toString("base64")}`;
 
-test("doctor accepts a valid set-up, and finds a missing sealing key", ONE_SHARD, async (t) => {
+test("doctor accepts a valid set-up, and finds a missing sealing key", async (t) => {
   const rig = { ...(await aRig(t)), SEALING_KEYS: ring("old") };
   const program = await startService(t, rig);
   await (await aPartner(program, "acme")).subscribe("https://127.0.0.1/hooks");
@@ -31,31 +28,27 @@ test("doctor accepts a valid set-up, and finds a missing sealing key", ONE_SHARD
   assert.match(lost.stdout, /^FAULT +sealing keys .* 1 sealed secrets/m);
 });
 
-test(
-  "doctor also reports faults besides the database, and how to create a missing schema",
-  ONE_SHARD,
-  async (t) => {
-    const rig = {
-      ...(await aRig(t)),
-      SEALING_KEYS: ring("new"),
-      EGRESS_CA_FILE: "/nowhere/ca.pem",
-    };
-    const away = { ...rig, DATABASE_URL: "postgres://127.0.0.1:1/x", MIGRATION_DATABASE_URL: "" };
-    const { status, stdout } = await diagnose(away);
-    assert.equal(status, 1);
-    assert.match(stdout, /^FAULT +receivers' CA .*ca\.pem/m);
-    assert.match(stdout, /^FAULT +database /m);
+test("doctor also reports faults besides the database, and how to create a missing schema", async (t) => {
+  const rig = {
+    ...(await aRig(t)),
+    SEALING_KEYS: ring("new"),
+    EGRESS_CA_FILE: "/nowhere/ca.pem",
+  };
+  const away = { ...rig, DATABASE_URL: "postgres://127.0.0.1:1/x", MIGRATION_DATABASE_URL: "" };
+  const { status, stdout } = await diagnose(away);
+  assert.equal(status, 1);
+  assert.match(stdout, /^FAULT +receivers' CA .*ca\.pem/m);
+  assert.match(stdout, /^FAULT +database /m);
 
-    const db = await createDatabase();
-    await ownerOf(db)`delete from schema_migrations`;
-    const { DATABASE_URL = "" } = environmentOf(db);
-    const late = { ...rig, DATABASE_URL, MIGRATION_DATABASE_URL: "" };
-    const explained = await diagnose(late);
-    assert.match(explained.stdout, /^FAULT +database +the schema .* run `partner-api migrate`/m);
-  },
-);
+  const db = await createDatabase();
+  await ownerOf(db)`delete from schema_migrations`;
+  const { DATABASE_URL = "" } = environmentOf(db);
+  const late = { ...rig, DATABASE_URL, MIGRATION_DATABASE_URL: "" };
+  const explained = await diagnose(late);
+  assert.match(explained.stdout, /^FAULT +database +the schema .* run `partner-api migrate`/m);
+});
 
-test("doctor names a database that reads but does not write", ONE_SHARD, async (t) => {
+test("doctor names a database that reads but does not write", async (t) => {
   const db = await createDatabase();
   await ownerOf(db).unsafe(`
     create function refuse() returns trigger language plpgsql as $$
@@ -67,7 +60,7 @@ test("doctor names a database that reads but does not write", ONE_SHARD, async (
   assert.match(stdout, /^FAULT +database +.* does not accept writes \(the disk is full\)/m);
 });
 
-test("doctor names the rights that the service's role lacks", ONE_SHARD, async (t) => {
+test("doctor names the rights that the service's role lacks", async (t) => {
   const db = await createDatabase();
   const owner = ownerOf(db);
   await owner`revoke insert on events from ${owner(db.options.user)}`;

@@ -4,15 +4,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { aFolder, ORDER, CUSTOMER } from "../support/event-types.ts";
-import { oneShardOnly } from "../support/placement.ts";
 import { ADMIN_TOKEN, runProgram, startProgram } from "../support/program.ts";
 import { startLocalReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { aPartner, aRig, call } from "../support/rig.ts";
 import { findServer } from "../../src/postgres/server.ts";
 import { verify } from "../../src/webhook/index.ts";
-
-const ONE = oneShardOnly("it needs a database of its own");
 
 /** A rig whose database has every setting at a value that would break a session without settings of its own. */
 async function aHostileRig(t: TestContext, further: Record<string, string> = {}) {
@@ -34,7 +31,7 @@ async function aStranger(url: string): Promise<pg.Client> {
 
 const DAY_MS = 86_400_000;
 
-test("the whole contract holds on a database with hostile settings", ONE, async (t) => {
+test("the whole contract holds on a database with hostile settings", async (t) => {
   const types = await aFolder(t, {
     "order.created.json": ORDER,
     "customer.changed.json": CUSTOMER,
@@ -210,7 +207,7 @@ for (const [what, statement, words, since] of [
     15,
   ],
 ] as const) {
-  test(`the start names what nobody but an administrator can change: ${what}`, ONE, async (t) => {
+  test(`the start names what nobody but an administrator can change: ${what}`, async (t) => {
     const db = await createDatabase({ max: 1 });
     const owner = ownerOf(db);
     if (Number.parseInt((await findServer(owner)).version) < since) return;
@@ -236,18 +233,14 @@ function assertRecent(time: unknown): void {
   assert.match(String(time), /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
 }
 
-test(
-  "two processes answer 600 requests of one key at once under repeatable read",
-  ONE,
-  async (t) => {
-    const rig = await aHostileRig(t);
-    const programs = [await startProgram(t, rig), await startProgram(t, rig)] as const;
-    const { token } = await aPartner(programs[0], "acme");
-    const answers = await Promise.all(
-      Array.from({ length: 600 }, (_, i) =>
-        call(`${programs[i % 2 ? 1 : 0].partnerUrl}/api/v1/partner/me`, { token }),
-      ),
-    );
-    assert.deepEqual([...new Set(answers.map((a) => a.status))], [200]);
-  },
-);
+test("two processes answer 600 requests of one key at once under repeatable read", async (t) => {
+  const rig = await aHostileRig(t);
+  const programs = [await startProgram(t, rig), await startProgram(t, rig)] as const;
+  const { token } = await aPartner(programs[0], "acme");
+  const answers = await Promise.all(
+    Array.from({ length: 600 }, (_, i) =>
+      call(`${programs[i % 2 ? 1 : 0].partnerUrl}/api/v1/partner/me`, { token }),
+    ),
+  );
+  assert.deepEqual([...new Set(answers.map((a) => a.status))], [200]);
+});

@@ -9,7 +9,6 @@ import { aGate } from "../support/database-gate.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { eventIdOf } from "../support/receiver.ts";
 import { status as statusOnly } from "../support/receiver-scripts.ts";
-import { oneShardOnly } from "../support/placement.ts";
 import { aRig, aSubscriber } from "../support/rig.ts";
 
 /** Longer than a request waits for the database, so that one that waits for it shows. */
@@ -45,7 +44,7 @@ interface Answer {
 
 test(
   "a long time without a database causes only refused requests",
-  { timeout: 120_000, ...oneShardOnly("shards.test.ts has the outage of one shard") },
+  { timeout: 120_000 },
   async (t) => {
     const rig = await aRig(t);
     const gate = await aGate(t, connect(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" }));

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openPool } from "../support/database.ts";
-import { databaseUrlOf } from "../support/placement.ts";
 import { runProgram } from "../support/program.ts";
 import { startService } from "../support/service.ts";
 import { aPartner, aRig } from "../support/rig.ts";
@@ -14,7 +13,7 @@ test("the command that deletes a subscription ends after its whole queue is canc
   await partner.ping(subscription);
   await program.stop();
 
-  const db = openPool(t, databaseUrlOf(rig));
+  const db = openPool(t, rig["DATABASE_URL"] ?? "");
   await db`
     insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
     select gen_random_uuid(), event_id, subscription_id, organization_id, created_at, due_at

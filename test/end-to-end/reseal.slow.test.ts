@@ -8,7 +8,6 @@ import { keyIdOf, type KeyRing, seal } from "../../src/domain/sealed-secret.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import { verify } from "../../src/webhook/verify.ts";
 import { openPool } from "../support/database.ts";
-import { databaseUrlOf } from "../support/placement.ts";
 import { runProgram, spawnProgram, startProgram } from "../support/program.ts";
 import { type Receiver, startLocalReceiver } from "../support/receiver.ts";
 import { aPartner, aRig, partnerOf } from "../support/rig.ts";
@@ -102,7 +101,7 @@ async function verifyAll(receiver: Receiver, accepted: Map<string, Subscription>
 
 test("a rotation of sealing keys under load survives a kill and loses or delays nothing", async (t) => {
   const rig = await aRig(t, { MAX_SUBSCRIPTIONS: "10000" });
-  const db = openPool(t, databaseUrlOf(rig), { max: 2 });
+  const db = openPool(t, rig["DATABASE_URL"] ?? "", { max: 2 });
   const receiver = await startLocalReceiver(t);
   const url = receiver.url("/hooks");
 

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { lockSchema } from "../../src/postgres/migrate.ts";
 import { openPool } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
-import { oneShardOnly, ownersUrlOf } from "../support/placement.ts";
 import { ADMIN_TOKEN, run, startProgram } from "../support/program.ts";
 import { aClient, parseAll, rawRequest } from "../support/raw-http.ts";
 import { aPartner, aRig } from "../support/rig.ts";
@@ -95,7 +94,7 @@ test("a second signal ends a node that drains", async (t) => {
 
 test("a stop of a start that waits for the schema says that the start had not ended", async (t) => {
   const rig = await aRig(t, { SHUTDOWN_GRACE: "500ms", PORT: "0", OPERATOR_PORT: "0" });
-  const owner = openPool(t, ownersUrlOf(rig));
+  const owner = openPool(t, rig["MIGRATION_DATABASE_URL"] ?? "");
   await owner.begin(async (tx) => {
     await lockSchema(tx);
     const child = run(["serve"], rig);
@@ -120,20 +119,16 @@ test("a stop gives up its last writes if none of them ends, and its status is 0"
   const program = await startProgram(t, rig);
   const { ask } = await aPartner(program, "acme");
   await ask("/me"); // The stop writes that the key was used, and the activity.
-  await openPool(t, ownersUrlOf(rig)).begin(async (tx) => {
+  await openPool(t, rig["MIGRATION_DATABASE_URL"] ?? "").begin(async (tx) => {
     await tx`lock table api_keys, activity_minutes, processes, event_type_nodes in share mode`;
     assert.equal(await program.end("SIGTERM"), 0, program.complaint());
   });
 });
 
-test(
-  "a stop gives up a database that is frozen, and its status is 0",
-  oneShardOnly("it needs a gate of its own"),
-  async (t) => {
-    const rig = await aRig(t, { SHUTDOWN_GRACE: "8s", ROLE: "api" });
-    const gate = await aGate(t, openPool(t, rig["DATABASE_URL"] ?? ""));
-    const program = await startProgram(t, { ...rig, DATABASE_URL: gate.url });
-    gate.freeze();
-    assert.equal(await program.end("SIGTERM"), 0, program.complaint());
-  },
-);
+test("a stop gives up a database that is frozen, and its status is 0", async (t) => {
+  const rig = await aRig(t, { SHUTDOWN_GRACE: "8s", ROLE: "api" });
+  const gate = await aGate(t, openPool(t, rig["DATABASE_URL"] ?? ""));
+  const program = await startProgram(t, { ...rig, DATABASE_URL: gate.url });
+  gate.freeze();
+  assert.equal(await program.end("SIGTERM"), 0, program.complaint());
+});

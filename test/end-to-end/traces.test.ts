@@ -4,7 +4,6 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { connect } from "../../src/postgres/database.ts";
-import { databaseUrlOf } from "../support/placement.ts";
 import { type Collector, type SpanSeen, startCollector } from "../support/collector.ts";
 import { column } from "../support/columns.ts";
 import { freePort } from "../support/free-port.ts";
@@ -246,7 +245,7 @@ test("an unavailable collector costs a line of the log and no delivery", async (
 });
 
 async function storedIn(rig: Record<string, string>): Promise<(string | null)[]> {
-  const db = connect(databaseUrlOf(rig), { max: 1, name: "test" });
+  const db = connect(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" });
   const rows = await db<{ traceparent: string | null }[]>`select traceparent from events`;
   await db.end();
   return rows.map(({ traceparent }) => traceparent);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../src/postgres/database.ts";
 import type { Afterwards } from "../ledger/afterwards.ts";
-import { type DatabaseServer, openShard } from "../ledger/database-server.ts";
+import { type DatabaseServer, openLedgerPool } from "../ledger/database-server.ts";
 import { freePort } from "../support/free-port.ts";
 import { folderFor, serverAccount } from "./account.ts";
 import { ask, untilHolds } from "./ask.ts";
@@ -77,9 +77,10 @@ export async function openCluster(
   await admin`create database partner owner partner`;
   await admin.end({ timeout: 1 });
   const way = isBehindHaproxy ? await startPrimarysBalancer(afterwards, members) : hosts;
-  const shard = openShard(afterwards, "00", `postgres://partner@${way}/partner`);
+  const url = `postgres://partner@${way}/partner`;
+  const db = openLedgerPool(afterwards, url);
   let done = 0;
-  return { shards: [shard], harm };
+  return { url, db, harm };
 
   async function harm() {
     await until(isWhole);
@@ -139,7 +140,7 @@ export async function openCluster(
 
   /** True if a primary answers. Patroni's `/primary` tells who has the lock, also while that server is still a standby. */
   function serves(): Promise<boolean> {
-    return shard.db`select`.then(
+    return db`select`.then(
       () => true,
       () => false,
     );

@@ -5,7 +5,6 @@ import type { InjectOptions } from "fastify";
 import { pino } from "pino";
 import { revokeApiKey } from "../../src/actions/api-keys.ts";
 import type { App } from "../../src/http/app.ts";
-import { Shards } from "../../src/actions/shards.ts";
 import { buildApp } from "../../src/http/build-app.ts";
 import { guardRoutes } from "../../src/http/partner/admission.ts";
 import { columns } from "../support/columns.ts";
@@ -194,7 +193,7 @@ test("the public routes need no key", async () => {
 test("the process does not start while a route declares no scope", async () => {
   const app = buildApp({ logger: pino({ level: "silent" }), baseUrl: () => "" });
   app.register(async (own: App) => {
-    guardRoutes(own, Shards.only(api.deps));
+    guardRoutes(own, api.deps);
     await own.after();
     own.get("/forgotten", () => "open to all");
   });

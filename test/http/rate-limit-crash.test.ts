@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { test } from "node:test";
 import { connect } from "../../src/postgres/database.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { Afterwards } from "../ledger/afterwards.ts";
-import { startServer } from "../ledger/database-server.ts";
+import { openDatabaseServer } from "../ledger/database-server.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
@@ -14,7 +13,7 @@ test("a crash of PostgreSQL empties the rate windows, so an organization gets on
   const afterwards = new Afterwards();
   t.after(() => afterwards.run());
   const folder = await aTemporaryFolder(afterwards);
-  const server = await startServer(afterwards, join(folder, "data"));
+  const server = await openDatabaseServer(afterwards, folder);
   const db = connect(server.url, { max: 4, name: "test" });
   afterwards.after(() => db.end({ timeout: 1 }));
   await migrate(db);
@@ -22,7 +21,7 @@ test("a crash of PostgreSQL empties the rate windows, so an organization gets on
   const key = await api.aKeyOf(await api.anOrganization({ rateLimitPerMinute: LIMIT }));
 
   assert.deepEqual([await passing(), await passing()], [LIMIT, 0]);
-  await server.end("SIGQUIT");
+  await server.harm();
   assert.deepEqual([await passing(), await passing()], [LIMIT, 0], "in the same minute");
 
   /** The number of requests that pass until one is refused. A connection from before the crash answers with 503 once. */

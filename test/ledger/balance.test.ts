@@ -14,7 +14,6 @@ const SUBSCRIPTION = "6f1b9c1e-0000-4000-8000-000000000001";
 
 const delivery = (state: string, attempts: number): DeliveryEntry => ({
   id: "d",
-  shard: "00",
   event: EVENT,
   subscription: SUBSCRIPTION,
   state,
@@ -203,13 +202,6 @@ test("without any harm, an outcome is explained only if its own process noticed 
   assert.equal(of(unrecorded(500, { at: 899 })), 1);
   assert.equal(of(unrecorded(500, { at: 900, slot: "b" })), 1);
   assert.equal(of(unrecorded(500, { at: 900, why: "abandoned" })), 1);
-});
-
-test("an outage of another shard's server explains nothing", () => {
-  const known = { arrivals, unrecorded: [unrecorded(500)] };
-  const of = (...shards: string[]) => [{ ...away(400, 600), shards }];
-  assert.deepEqual(faults({ ...known, harms: of("00", "02") }), []);
-  assert.equal(faults({ ...known, harms: of("01", "03") }).length, 1);
 });
 
 test("a request that arrives twice within one attempt after a reset is a repeat, not a duplicate", () => {

@@ -1,6 +1,6 @@
 import { groupBy } from "../../src/lib/group-by.ts";
 import { parseId, publicId } from "../../src/domain/ids.ts";
-import type { Books, DeliveryEntry } from "./books.ts";
+import type { Books } from "./books.ts";
 import type { Accepted } from "./callers.ts";
 import { type Cause, explain } from "./duplicates.ts";
 import { flawOf, lossOf } from "./fate.ts";
@@ -84,7 +84,7 @@ export function balance({ accepted, arrivals, books, harms, unrecorded }: Eviden
       ...duplicates.map((sighting) => ({
         sighting,
         because: explain(sighting, {
-          harms: harms.filter((harm) => reaches(harm, delivery)),
+          harms,
           unrecorded,
           nextAt: Math.min(...starts.filter((at) => at > sighting.sentAt)),
         }),
@@ -95,14 +95,6 @@ export function balance({ accepted, arrivals, books, harms, unrecorded }: Eviden
       })),
     );
   }
-}
-
-/**
- * Returns true if the fault reaches the shard of the delivery. An outage reaches only the shards of one
- * server.
- */
-function reaches({ shards }: Harm, { shard }: DeliveryEntry): boolean {
-  return shards === undefined || shards.includes(shard);
 }
 
 /** All faults of the service. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LedgerShard } from "./database-server.ts";
+import type { Queryable } from "../../src/postgres/database.ts";
 
 /** The service's records at the end. Ids are bare UUIDs. */
 export interface Books {
@@ -12,7 +12,6 @@ export interface Books {
 
 export interface DeliveryEntry {
   id: string;
-  shard: string;
   event: string;
   subscription: string;
   state: string;
@@ -32,11 +31,8 @@ export interface AttemptEntry {
 
 const POLL_MS = 200;
 
-/** Resolves when no delivery of a shard waits, or aborts with the run. */
-export async function untilNoneWaits(
-  { db }: Pick<LedgerShard, "db">,
-  signal: AbortSignal,
-): Promise<void> {
+/** Resolves when no delivery waits, or aborts with the run. */
+export async function untilNoneWaits(db: Queryable, signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
     const [row] = await db<{ waiting: number }[]>`
@@ -46,23 +42,13 @@ export async function untilNoneWaits(
   }
 }
 
-export async function readBooks(shards: readonly LedgerShard[]): Promise<Books> {
-  const all = await Promise.all(shards.map((shard) => readShard(shard)));
-  return {
-    events: all.flatMap(({ events }) => events),
-    deliveries: all.flatMap(({ deliveries }) => deliveries),
-    attempts: all.flatMap(({ attempts }) => attempts),
-    ended: all.flatMap(({ ended }) => ended),
-  };
-}
-
-async function readShard({ name, db }: LedgerShard): Promise<Books> {
+export async function readBooks(db: Queryable): Promise<Books> {
   const events = await db<{ id: string }[]>`select id from events`;
   const deliveries = await db<DeliveryEntry[]>`
-    select id, ${name} as shard, event_id as event, subscription_id as subscription, 'waiting' as state, attempts
+    select id, event_id as event, subscription_id as subscription, 'waiting' as state, attempts
       from waiting_deliveries
     union all
-    select id, ${name}, event_id, subscription_id, state, attempts from finished_deliveries`;
+    select id, event_id, subscription_id, state, attempts from finished_deliveries`;
   const attempts = await db<AttemptEntry[]>`
     select delivery_id as delivery, attempt, http_status as "httpStatus", reason, dead_lettered as "deadLettered",
            round(extract(epoch from attempted_at) * 1000)::float8 as from,

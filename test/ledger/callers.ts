@@ -16,8 +16,6 @@ export interface Called {
   accepted: Accepted[];
   /** The number of requests by status. Requests without a response count as "none". */
   answers: Map<string, number>;
-  /** The number of requests that were answered with 503, by the shard of their organization. */
-  refusals: Map<string, number>;
 }
 
 const CALLERS = 24;
@@ -36,7 +34,7 @@ export async function call(
   isOver = () => true,
 ): Promise<Called> {
   const began = performance.now();
-  const called: Called = { accepted: [], answers: new Map(), refusals: new Map() };
+  const called: Called = { accepted: [], answers: new Map() };
   const open = new Set(subscriptions);
   let tickets = 0;
   await Promise.all(Array.from({ length: CALLERS }, () => callInTurn()));
@@ -54,7 +52,6 @@ export async function call(
     const { partnerUrl } = await pick(random, services).ready();
     const { status, event } = await sendTestEvent(partnerUrl, subscription);
     count(called.answers, status);
-    if (status === "503") count(called.refusals, subscription.shard);
     if (event !== null) {
       called.accepted.push({ event, subscription: subscription.id, at: Date.now() });
       return true;

@@ -7,17 +7,10 @@ import type { Afterwards } from "./afterwards.ts";
 
 const POLL_MS = 20;
 
-export interface LedgerShard {
-  name: string;
-  url: string;
-  db: Database;
-}
-
 /** A PostgreSQL that survives faults: a server that is restarted when it is found dead, or a cluster. */
 export interface DatabaseServer {
-  shards: LedgerShard[];
-  /** The names of the shards that no fault reaches. Default: none. */
-  spared?: string[];
+  url: string;
+  db: Database;
   /** Makes it unusable for a while, and resolves when it is usable again. */
   harm: () => Promise<Outage>;
 }
@@ -26,36 +19,26 @@ export interface Outage {
   from: number;
   until: number;
   fault?: string;
-  /** The shards that were unusable. Default: all. */
-  shards?: readonly string[];
 }
 
-/** One server with one shard. Its fault ends it like `pg_ctl stop -m immediate`. */
+/** A server in its own folder. Its fault ends it like `pg_ctl stop -m immediate`, and is over when the next one is ready. */
 export async function openDatabaseServer(
   afterwards: Afterwards,
   folder: string,
-): Promise<DatabaseServer> {
-  const { url, end } = await startServer(afterwards, join(folder, "data"));
-  return { shards: [openShard(afterwards, "00", url)], harm: () => end("SIGQUIT") };
-}
-
-/** A server in its own folder. `end` signals its main process and resolves when the next one is ready. */
-export async function startServer(
-  afterwards: Afterwards,
-  dataDir: string,
   settings: Record<string, string> = {},
-) {
+): Promise<DatabaseServer> {
+  const dataDir = join(folder, "data");
   afterwards.after(() => removeEmbedded(dataDir));
   const embedded = await startEmbedded({ dataDir, settings, log: () => undefined });
   afterwards.after(() => embedded.stop());
-  return { url: embedded.url, end };
+  return { url: embedded.url, db: openLedgerPool(afterwards, embedded.url), harm };
 
-  async function end(signal: "SIGQUIT" | "SIGKILL") {
+  async function harm(): Promise<Outage> {
     const from = Date.now();
     const data = join(homeFolder(dataDir), "data");
     const before = readPostmaster(data)?.pid;
     if (before === undefined) throw new Error("there is no PostgreSQL to kill");
-    process.kill(before, signal);
+    process.kill(before, "SIGQUIT");
     for (;;) {
       await sleep(POLL_MS);
       const now = readPostmaster(data);
@@ -66,8 +49,8 @@ export async function startServer(
   }
 }
 
-export function openShard(afterwards: Afterwards, name: string, url: string): LedgerShard {
+export function openLedgerPool(afterwards: Afterwards, url: string): Database {
   const db = connect(url, { max: 2, name: "ledger" });
   afterwards.after(() => db.end({ timeout: 1 }));
-  return { name, url, db };
+  return db;
 }

@@ -3,9 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { faultsOfRun, runLedger } from "./ledger.ts";
-import { SHORT, SHORT_SHARDS } from "./plan.ts";
+import { SHORT } from "./plan.ts";
 import { WAYS } from "./publications.ts";
-import { openShardServers } from "./shard-servers.ts";
 import { summarize } from "./summary.ts";
 
 test("no accepted event is lost, and each key has one event, while publishers, services and PostgreSQL are killed", async (t) => {
@@ -17,18 +16,4 @@ test("no accepted event is lost, and each key has one event, while publishers, s
   assert.ok(run.publications.answers.size >= (plan.published ?? Infinity));
   assert.ok(run.publications.duplicates > 0, "answers were lost, and their keys repeated");
   assert.deepEqual([...run.publications.byWay.keys()].sort(), [...WAYS].sort());
-});
-
-test("while one of two servers is killed, no event of four shards is lost, and the other server's organizations notice nothing", async (t) => {
-  const plan = { ...SHORT_SHARDS, seed: Math.floor(Math.random() * 2 ** 31) };
-  const run = await runLedger(plan, t.signal, (afterwards, folder) =>
-    openShardServers(afterwards, folder, { count: 4, victim: plan.seed % 2 }),
-  );
-  for (const line of summarize(plan, run).split("\n")) t.diagnostic(line);
-  assert.deepEqual(faultsOfRun(run), [], `seed ${plan.seed}`);
-  assert.equal(run.harms.length, plan.databaseKills);
-  assert.equal(run.called.accepted.length, plan.events);
-  assert.ok(run.publications.answers.size >= (plan.published ?? Infinity));
-  assert.ok(run.neighbours.receivedMs.every(Number.isFinite), "each event was received");
-  assert.ok(run.publications.duplicates > 0, "answers were lost, and their keys repeated");
 });

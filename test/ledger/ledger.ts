@@ -4,11 +4,10 @@ import { Afterwards } from "./afterwards.ts";
 import { type Balance, balance, faultsOf } from "./balance.ts";
 import { readBooks, untilNoneWaits } from "./books.ts";
 import { call, type Called } from "./callers.ts";
-import { type DatabaseServer, type LedgerShard, openDatabaseServer } from "./database-server.ts";
+import { type DatabaseServer, openDatabaseServer } from "./database-server.ts";
 import { doHarm } from "./harms.ts";
 import { type Slot, SLOTS } from "./journal.ts";
-import { type Neighbours, neighboursOf } from "./neighbours.ts";
-import { makePartner, type Partner, unsubscribe } from "./partner.ts";
+import { makePartner, unsubscribe } from "./partner.ts";
 import { ATTEMPT_TIMEOUT_MS, type Plan, RETRY_DELAYS } from "./plan.ts";
 import { between, randomFrom } from "./random.ts";
 import { faultsOfPublishing, type Publications } from "./publications.ts";
@@ -31,22 +30,18 @@ export interface Run {
   errors: string[];
   /** Contradictions between the responses to publishers and the stored events. */
   misPublished: string[];
-  neighbours: Neighbours;
 }
 
 /** All faults of the service in a run. */
-export function faultsOfRun({ balance, misPublished, errors, neighbours }: Run): string[] {
-  const faults = [...faultsOf(balance), ...misPublished, ...errors];
-  const { refusals } = neighbours;
-  if (refusals > 0) faults.push(`${refusals} requests for shards that worked were refused`);
-  return faults;
+export function faultsOfRun({ balance, misPublished, errors }: Run): string[] {
+  return [...faultsOf(balance), ...misPublished, ...errors];
 }
 
 /** Starts the PostgreSQL of a run in its own folder. */
 type OpenDatabase = (afterwards: Afterwards, folder: string) => Promise<DatabaseServer>;
 
 /**
- * Accepts events at two services with the same shards, publishes others in all ways, and kills everything at
+ * Accepts events at two services with the same database, publishes others in all ways, and kills everything at
  * random moments. Then waits until the queue is empty, and checks the fate of each event. Stops everything at
  * the end and when `stop` aborts.
  */
@@ -78,13 +73,13 @@ async function run(
   const random = randomFrom(plan.seed);
   const folder = await aTemporaryFolder(afterwards);
   const database = await openDatabase(afterwards, folder);
-  const { shards } = database;
+  const { url: databaseUrl, db } = database;
   const receivers = await openReceivers(afterwards, folder, plan.seed);
 
   const eventTypes = await writeEventTypes(folder);
 
   const environment = (slot: Slot) => ({
-    ...shardSettings(shards),
+    DATABASE_URL: databaseUrl,
     DATA_DIR: folder,
     SEALING_KEYS: sealingKeys,
     ATTEMPT_TIMEOUT: `${ATTEMPT_TIMEOUT_MS}ms`,
@@ -101,32 +96,23 @@ async function run(
   }
 
   const [first] = services as [Service, Service];
-  const partners: Partner[] = [];
-  for (const { name } of shards) {
-    partners.push(await makePartner(await first.ready(), name, plan, receivers));
-  }
-  const subscriptions = partners.flatMap((partner) => partner.subscriptions);
-  const where = {
-    databaseUrl: shards.length === 1 ? (shards[0]?.url ?? null) : null,
-    organizations: partners.map(({ organization }) => organization),
-  };
+  const partner = await makePartner(await first.ready(), plan, receivers);
+  const { subscriptions, organization } = partner;
   let isHarmed = !plan.callsThroughHarm;
   const [called, harms, { publications, kills: publisherKills }] = await Promise.all([
     call(plan, random, { services, subscriptions }, signal, () => isHarmed),
     doHarm(plan, random, services, database).finally(() => (isHarmed = true)),
-    letPublish({ afterwards, folder, random }, plan, { services, ...where }),
-    ...partners.map((partner) =>
-      sleep(between(random, 0, plan.overMs)).then(() =>
-        unsubscribe(() => first.ready(), partner, signal),
-      ),
+    letPublish({ afterwards, folder, random }, plan, { services, databaseUrl, organization }),
+    sleep(between(random, 0, plan.overMs)).then(() =>
+      unsubscribe(() => first.ready(), partner, signal),
     ),
   ]);
-  await Promise.all(shards.map((shard) => untilNoneWaits(shard, signal)));
+  await untilNoneWaits(db, signal);
   await Promise.all(services.map((service) => service.stop()));
 
   const arrivals = await receivers.journal();
-  const books = await readBooks(shards);
-  const ledgered = await readLedgered(shards, plan);
+  const books = await readBooks(db);
+  const ledgered = await readLedgered(db, plan);
   const published = [...publications.answers.values()].flatMap((events) => [...events]);
   const accepted = [...called.accepted, ...published.map((id) => ({ event: publicId("evt", id) }))];
   return {
@@ -142,18 +128,5 @@ async function run(
     publisherKills,
     misPublished: faultsOfPublishing(publications, ledgered),
     errors: services.flatMap(({ errors }) => errors),
-    neighbours: neighboursOf({
-      spared: database.spared ?? [],
-      partners,
-      called,
-      publications,
-      arrivals,
-    }),
   };
-}
-
-function shardSettings(shards: readonly LedgerShard[]): Record<string, string> {
-  const [only, ...others] = shards;
-  if (others.length === 0) return { DATABASE_URL: only?.url ?? "" };
-  return { SHARDS: shards.map(({ name, url }) => `${name}=${url}`).join(" ") };
 }

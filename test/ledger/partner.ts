@@ -10,12 +10,10 @@ export interface Subscription {
   secret: string;
   /** The key of its organization. */
   token: string;
-  shard: string;
 }
 
 export interface Partner {
   organization: string;
-  shard: string;
   subscriptions: Subscription[];
   /** A subscription that is deleted during the run. It does not get published events. */
   unwanted: Subscription;
@@ -24,16 +22,15 @@ export interface Partner {
 const UNLIMITED = 1_000_000;
 const AFTER_FAILURE_MS = 100;
 
-/** Creates a partner in a shard with all subscriptions. The receiver of one of them refuses everything. */
+/** Creates a partner with all subscriptions. The receiver of one of them refuses everything. */
 export async function makePartner(
   { operatorUrl, partnerUrl }: Program,
-  shard: string,
   { subscriptions: count }: Plan,
   receivers: Receivers,
 ): Promise<Partner> {
   const admin = `${operatorUrl}/api/v1/admin`;
-  const organization = `ledger-${shard}`;
-  const wanted = { slug: organization, shard, rate_limit_per_minute: UNLIMITED };
+  const organization = "ledger";
+  const wanted = { slug: organization, rate_limit_per_minute: UNLIMITED };
   await made(`${admin}/organizations`, ADMIN_TOKEN, wanted);
   const key = { organization, scopes: ["webhooks:manage"] };
   const token = String((await made(`${admin}/keys`, ADMIN_TOKEN, key))["token"]);
@@ -41,7 +38,7 @@ export async function makePartner(
   const subscribe = async (path: string, type = "vc.test.ping"): Promise<Subscription> => {
     const wanted = { url: receivers.url(path), events: [type] };
     const body = await made(`${partnerUrl}/api/v1/partner/webhooks`, token, wanted);
-    return { id: String(body["id"]), secret: String(body["secret"]), token, shard };
+    return { id: String(body["id"]), secret: String(body["secret"]), token };
   };
   const unwanted = await subscribe("/unwanted");
   const subscriptions = [unwanted, await subscribe(DOOMED_PATH)];
@@ -49,7 +46,7 @@ export async function makePartner(
     subscriptions.push(await subscribe(`/hooks/${subscriptions.length}`));
   }
   await subscribe("/orders", PUBLISHED_TYPE);
-  return { organization, shard, subscriptions, unwanted };
+  return { organization, subscriptions, unwanted };
 }
 
 async function made(url: string, token: string, body: object): Promise<Record<string, unknown>> {

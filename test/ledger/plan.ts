@@ -44,32 +44,6 @@ export const SHORT: Omit<Plan, "seed"> = {
   limitMs: 90_000,
 };
 
-/**
- * One of two servers of shards is killed, and nothing else. The organizations of the other server must notice
- * nothing.
- */
-export const FULL_SHARDS: Omit<Plan, "seed"> = {
-  events: 3_000,
-  overMs: 60_000,
-  kills: 0,
-  pauses: 0,
-  databaseKills: 5,
-  subscriptions: 6,
-  published: 12_000,
-  limitMs: 5 * 60_000,
-};
-
-/** A run that fits into the test suite. */
-export const SHORT_SHARDS: Omit<Plan, "seed"> = {
-  ...FULL_SHARDS,
-  events: 300,
-  overMs: 5_000,
-  databaseKills: 1,
-  subscriptions: 3,
-  published: 400,
-  limitMs: 90_000,
-};
-
 /** Short times, so that hours of retries pass in seconds. */
 export const ATTEMPT_TIMEOUT_MS = 2_000;
 export const LEASE_MS = 3 * ATTEMPT_TIMEOUT_MS;

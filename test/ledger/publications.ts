@@ -6,9 +6,7 @@ export type Way = (typeof WAYS)[number];
 
 /** A line of the publishers' journal: the events before a request, or the answer to it. */
 export type Line =
-  | { begins: string[]; way: Way; at: number }
-  /** The keys of a request that the service could not accept. */
-  | { refused: string[] }
+  | { begins: string[]; way: Way }
   /** The event id for each key. `duplicates` counts the events that existed already. */
   | { answers: Record<string, string>; duplicates: number; way: Way };
 
@@ -21,23 +19,6 @@ export interface Publications {
   /** The number of answers that named an existing event: an earlier answer was lost. */
   duplicates: number;
   byWay: Map<Way, number>;
-  /**
-   * When each key was first sent in a request for one organization. Other requests wait for several shards.
-   */
-  began: Map<string, number>;
-  /** The number of requests for one organization that were answered with 5xx, by organization. */
-  refusals: Map<string, number>;
-}
-
-/** A key names its organization. */
-export function organizationOf(key: string): string {
-  return key.slice(0, key.indexOf("/"));
-}
-
-/** Returns the organization of all these keys, or null if there are several. */
-export function onlyOrganizationOf(keys: readonly string[]): string | null {
-  const [first, ...others] = new Set(keys.map(organizationOf));
-  return others.length > 0 ? null : (first ?? null);
 }
 
 export function write(journal: number, line: Line): void {
@@ -47,23 +28,14 @@ export function write(journal: number, line: Line): void {
 export function readPublications(path: string): Publications {
   const found: Publications = {
     ...{ sent: new Map(), answers: new Map(), duplicates: 0, byWay: new Map() },
-    ...{ began: new Map(), refusals: new Map() },
   };
   const text = existsSync(path) ? readFileSync(path, "utf8") : "";
   for (const json of text.split("\n").filter((one) => one !== "")) {
     const line = JSON.parse(json) as Line;
     if ("begins" in line) {
-      const isAlone = onlyOrganizationOf(line.begins) !== null;
       for (const key of line.begins) {
         found.sent.set(key, (found.sent.get(key) ?? 0) + 1);
-        if (isAlone && !found.began.has(key)) found.began.set(key, line.at);
       }
-      continue;
-    }
-    if ("refused" in line) {
-      const organization = onlyOrganizationOf(line.refused);
-      const before = found.refusals.get(organization ?? "") ?? 0;
-      if (organization !== null) found.refusals.set(organization, before + 1);
       continue;
     }
     found.duplicates += line.duplicates;

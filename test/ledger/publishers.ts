@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Afterwards } from "./afterwards.ts";
-import type { LedgerShard } from "./database-server.ts";
+import type { Queryable } from "../../src/postgres/database.ts";
 import type { Plan } from "./plan.ts";
 import { type Ledgered, type Publications, readPublications } from "./publications.ts";
 import { between, pick, type Random } from "./random.ts";
@@ -18,9 +18,8 @@ export const PUBLISHED_TYPE = "order.created";
 /** The messages between the process and its parent. */
 export interface PublisherOptions {
   journalFile: string;
-  /** Null: only over HTTP, which reaches all shards. */
-  databaseUrl: string | null;
-  organizations: string[];
+  databaseUrl: string;
+  organization: string;
   seed: number;
   published: number;
   overMs: number;
@@ -48,7 +47,7 @@ export async function letPublish(
   {
     services,
     ...where
-  }: Pick<PublisherOptions, "databaseUrl" | "organizations"> & {
+  }: Pick<PublisherOptions, "databaseUrl" | "organization"> & {
     services: readonly Service[];
   },
 ): Promise<{ publications: Publications; kills: number }> {
@@ -94,22 +93,15 @@ export async function letPublish(
   }
 }
 
-/** Reads the events of the shards. A publisher over HTTP writes no orders. */
-export async function readLedgered(
-  shards: readonly LedgerShard[],
-  { published = 0 }: Plan,
-): Promise<Ledgered> {
-  const found: Ledgered = { keys: [], events: [], orders: [] };
-  if (published === 0) return found;
-  for (const { db } of shards) {
-    found.keys.push(...(await db<Keyed[]>`select key, event_id as event from dedupe_keys`));
-    const events = await db<{ id: string }[]>`select id from events where type = ${PUBLISHED_TYPE}`;
-    found.events.push(...events.map(({ id }) => id));
-    if (shards.length === 1) {
-      found.orders.push(...(await db<Keyed[]>`select key, event_id as event from ledger_orders`));
-    }
-  }
-  return found;
+/** Reads the events. A publisher over HTTP writes no orders. */
+export async function readLedgered(db: Queryable, { published = 0 }: Plan): Promise<Ledgered> {
+  if (published === 0) return { keys: [], events: [], orders: [] };
+  const events = await db<{ id: string }[]>`select id from events where type = ${PUBLISHED_TYPE}`;
+  return {
+    keys: await db<Keyed[]>`select key, event_id as event from dedupe_keys`,
+    events: events.map(({ id }) => id),
+    orders: await db<Keyed[]>`select key, event_id as event from ledger_orders`,
+  };
 }
 
 interface Keyed {

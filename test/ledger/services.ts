@@ -22,8 +22,6 @@ export interface Harm {
   until: number;
   /** The fault of a cluster. */
   fault?: string;
-  /** The shards that the database's fault reached. Default: all. */
-  shards?: readonly string[];
 }
 
 /** One of the two services: the built program, restarted whenever it was killed. */

@@ -1,6 +1,5 @@
 import { hitsOf } from "./balance.ts";
 import type { Run } from "./ledger.ts";
-import { type Neighbours, percentile } from "./neighbours.ts";
 import type { Plan } from "./plan.ts";
 import type { Harm } from "./services.ts";
 
@@ -49,20 +48,7 @@ export function summarize({ seed, events }: Plan, run: Run): string {
     ["… their outcomes", counts(how)],
     ["repeated on a fresh connection", balance.repeats],
     ["lost", balance.lost.length],
-    ...aboutNeighbours(run.neighbours),
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n");
-}
-
-function aboutNeighbours({ refusals, receivedMs }: Neighbours): [string, string | number][] {
-  if (receivedMs.length === 0) return [];
-  const [median, late] = [percentile(receivedMs, 0.5), percentile(receivedMs, 0.99)];
-  return [
-    ["on the other server: requests refused", refusals],
-    [
-      "… from publishing to the receiver",
-      `median ${median} ms, p99 ${late} ms, ${receivedMs.length} events`,
-    ],
-  ];
 }

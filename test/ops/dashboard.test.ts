@@ -3,7 +3,6 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { oneShardOnly } from "../support/placement.ts";
 import { startService } from "../support/service.ts";
 import { requireProgram } from "../support/required.ts";
 import { aRig, aSubscriber } from "../support/rig.ts";
@@ -25,35 +24,31 @@ const queries = panels.flatMap(({ targets }) =>
 /** Only a service with EXPORT_COMMAND has this metric, and root runs no such command. */
 const EXPORTS = "partner_api_history_exports";
 
-test(
-  "every query of the dashboard finds data in a Prometheus that scrapes the service",
-  oneShardOnly("it has the built-in database"),
-  async (t) => {
-    if (!(await requireProgram(t, "prometheus", ["--version"]))) return;
-    assert.ok(queries.length > 15);
-    const { DATA_DIR = "", EGRESS_ALLOW = "", EGRESS_CA_FILE = "" } = await aRig(t);
-    // Only the built-in database has a disk to watch.
-    const program = await startService(t, { DATA_DIR, EGRESS_ALLOW, EGRESS_CA_FILE });
-    const { receiver, partner, subscription } = await aSubscriber(t, program);
-    const deliver = async () => {
-      await partner.ping(subscription);
-      await receiver.next();
-    };
-    await deliver();
+test("every query of the dashboard finds data in a Prometheus that scrapes the service", async (t) => {
+  if (!(await requireProgram(t, "prometheus", ["--version"]))) return;
+  assert.ok(queries.length > 15);
+  const { DATA_DIR = "", EGRESS_ALLOW = "", EGRESS_CA_FILE = "" } = await aRig(t);
+  // Only the built-in database has a disk to watch.
+  const program = await startService(t, { DATA_DIR, EGRESS_ALLOW, EGRESS_CA_FILE });
+  const { receiver, partner, subscription } = await aSubscriber(t, program);
+  const deliver = async () => {
+    await partner.ping(subscription);
+    await receiver.next();
+  };
+  await deliver();
 
-    const ask = await startPrometheus(t, [new URL(program.operatorUrl).host]);
-    for (const query of queries.filter((one) => !one.includes(EXPORTS))) {
-      for (;;) {
-        const found = await ask(query);
-        if (found.some(({ value: [, number] }) => number !== "NaN")) break;
-        await deliver(); // A share requires attempts between two scrapes.
-        t.signal.throwIfAborted();
-        await delay(500);
-      }
+  const ask = await startPrometheus(t, [new URL(program.operatorUrl).host]);
+  for (const query of queries.filter((one) => !one.includes(EXPORTS))) {
+    for (;;) {
+      const found = await ask(query);
+      if (found.some(({ value: [, number] }) => number !== "NaN")) break;
+      await deliver(); // A share requires attempts between two scrapes.
+      t.signal.throwIfAborted();
+      await delay(500);
     }
-    await program.stop();
-  },
-);
+  }
+  await program.stop();
+});
 
 test("every metric of ours is in the dashboard", async () => {
   const folder = join(ROOT, "src/wiring");

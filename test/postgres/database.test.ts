@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isTransient, isUnavailable, openSession } from "../../src/postgres/database.ts";
-import { createDatabase, environmentOf, openPool } from "../support/database.ts";
+import { isTransient, isUnavailable } from "../../src/postgres/database.ts";
+import { createDatabase, openPool } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 import { openPort } from "../support/free-port.ts";
 
@@ -18,15 +18,6 @@ test("a silent server counts as unavailable, and is used again when it responds"
   gate.thaw();
   const [row] = await gate.db<{ one: number }[]>`select 1 as one`;
   assert.equal(row?.one, 1);
-});
-
-test("the transaction of a session may wait while another session reads a large table", async () => {
-  const session = await openSession(environmentOf(db)["DATABASE_URL"] ?? "", "test");
-  const [row] = await session.sql<[{ waits: boolean }]>`
-    select current_setting('idle_in_transaction_session_timeout')::interval >= '1 hour' and
-           current_setting('idle_session_timeout') = '0' as waits`;
-  await session.end();
-  assert.ok(row.waits);
 });
 
 test("a slow statement is not abandoned while the server sends data", async (t) => {

@@ -5,7 +5,6 @@ import { timeOrderedId } from "../../src/domain/ids.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
 import { claimExport } from "../../src/postgres/history-exports.ts";
 import { lockSchema, migrate, writeRetention } from "../../src/postgres/migrate.ts";
-import { lockArrival, lockMove } from "../../src/postgres/moves/guards.ts";
 import { createPartitions, dropExpiredPartitions } from "../../src/postgres/partitions.ts";
 import { lockJobs, tryLockJobs } from "../../src/postgres/redelivery-jobs.ts";
 import { createDatabase, environmentOf } from "../support/database.ts";
@@ -100,10 +99,6 @@ test("schemas of one database do not wait for each other's maintenance, migratio
     await claimExport({ begin: (work) => work(tx) } as Database, lease);
     assert.equal(await claimExport(other, lease), null);
   });
-  for (const lock of [lockMove, lockArrival]) {
-    assert.equal(await lock(one), true);
-    assert.equal(await lock(other), true, lock.name);
-  }
 });
 
 test("a migration with tables in use lets others pass, reports this once, and is applied when they are free", async () => {

@@ -3,7 +3,6 @@ import { after, type TestContext } from "node:test";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { pino } from "pino";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
-import { Shards } from "../../src/actions/shards.ts";
 import { createEventTypes } from "../../src/domain/event-types.ts";
 import { BUILT_SITE } from "../../src/http/docs/site.ts";
 import { buildPartnerApp } from "../../src/http/partner/app.ts";
@@ -26,7 +25,7 @@ export const PHONE: View = { viewport: { width: 390, height: 844 }, hasTouch: tr
 export async function aServedSite() {
   const docs = BUILT_SITE;
   let base = "";
-  const app = buildPartnerApp(Shards.only({ eventTypes: createEventTypes() } as Dependencies), {
+  const app = buildPartnerApp({ eventTypes: createEventTypes() } as Dependencies, {
     logger: pino({ level: "silent" }),
     baseUrl: () => base,
     health: { ready: () => Promise.resolve([]) },

@@ -1,6 +1,5 @@
 import { after } from "node:test";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
-import { Shards } from "../../src/actions/shards.ts";
 import type { CommandContext } from "../../src/commands/context.ts";
 import { OperatorApi } from "../../src/commands/operator-api.ts";
 import { runCommand } from "../../src/commands/program.ts";
@@ -23,15 +22,14 @@ function createCommandLineInProcess(deps: Dependencies, overrides: Partial<Comma
     const nothing = () => Promise.resolve();
     const status = await runCommand(
       {
-        withShards: (use) => use(Shards.only(deps)),
+        withDatabase: (use) => use(deps),
         withOperatorApi: (use) =>
-          use((inProcess ??= new OperatorApi(operatorApiInProcess(Shards.only(deps)).carry))),
+          use((inProcess ??= new OperatorApi(operatorApiInProcess(deps).carry))),
         stdout: (text) => (said.stdout += text),
         stderr: (text) => (said.stderr += text),
         isTerminal: false,
         serve: nothing,
         migrate: nothing,
-        moveShard: () => Promise.reject(new Error("there is only one database")),
         doctor: () => Promise.resolve(true),
         checkEventTypes: () => Promise.resolve({ types: 0 }),
         generateLibrary: () => Promise.resolve(""),
@@ -85,7 +83,7 @@ function createCommandLineOverHttp(
   let listening: Promise<string> | undefined;
   const { run, json } = createCommandLineInProcess(deps, {
     ...overrides,
-    withShards: () => Promise.reject(new Error("these dependencies have no database")),
+    withDatabase: () => Promise.reject(new Error("these dependencies have no database")),
     withOperatorApi: async (use) => {
       const url = await (listening ??= app.listen({ host: "127.0.0.1", port: 0 }));
       return use(new OperatorApi(operatorApiOverHttp({ url, token })));

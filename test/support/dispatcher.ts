@@ -26,8 +26,6 @@ interface Settings {
   elapsedMs?: () => number;
   /** Default: the dispatcher has its own. */
   slots?: Slots;
-  /** Each claim waits for it. */
-  claiming?: Promise<void>;
   onContended?: DispatcherOptions["onContended"];
   onError?: (error: unknown) => void;
 }
@@ -56,8 +54,7 @@ export function aDispatcher(
   const dispatcher = new Dispatcher({
     listDue: async (page) =>
       but.scan ? { due: dueOf(...(await but.scan())), upTo: null } : whatIsDue(page),
-    claim: async ({ shares, limit }) => {
-      await but.claiming;
+    claim: ({ shares, limit }) => {
       let left = limit;
       const subscriptionIds = shares.flatMap(({ subscriptionId, share }) => {
         const taken = Math.min(share, left, waiting.get(subscriptionId) ?? 0);
@@ -69,7 +66,7 @@ export function aDispatcher(
         .filter((id) => id !== but.inactive)
         .map((id) => ({ ...dueOf(id)[0], url: `https://${but.host ?? id}/` }) as Claim);
       const throttled = but.throttled?.() ?? [];
-      return { claims, subscriptionIds, throttled };
+      return Promise.resolve({ claims, subscriptionIds, throttled });
     },
     deliver: async ({ subscriptionId: subscription }, responsiveness = "unknown") => {
       await new Promise<void>((end) => {

@@ -2,7 +2,6 @@ import type { Readable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import type { InjectOptions } from "fastify";
 import { pino } from "pino";
-import { Shards } from "../../src/actions/shards.ts";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
 import type { OperatorToken } from "../../src/http/operator/operator-tokens.ts";
 import { buildOperatorApp, type OperatorAppOptions } from "../../src/http/operator/app.ts";
@@ -46,14 +45,14 @@ export interface Request {
 /** The operators' listener on these dependencies. */
 export function startOperatorApi(
   t: { after: (end: () => Promise<unknown>) => void },
-  deps: Dependencies | Shards,
+  deps: Dependencies,
   options: Partial<OperatorAppOptions> = {},
 ) {
   const logged: Record<string, unknown>[] = [];
   const sink = {
     write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>),
   };
-  const app = buildOperatorApp(deps instanceof Shards ? deps : Shards.only(deps), {
+  const app = buildOperatorApp(deps, {
     logger: pino({ level: "info", base: null }, sink),
     baseUrl: () => "https://partners.example.com",
     health: { ready: () => Promise.resolve([{ name: "database", ok: true }]) },

@@ -13,7 +13,6 @@ import { publicId } from "../../src/domain/ids.ts";
 import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
 import type { KeyRing } from "../../src/domain/sealed-secret.ts";
 import type { App } from "../../src/http/app.ts";
-import { Shards } from "../../src/actions/shards.ts";
 import { buildPartnerApp, type PartnerAppOptions } from "../../src/http/partner/app.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import type { Organization } from "../../src/postgres/organizations.ts";
@@ -76,7 +75,7 @@ export function startPartnerApi(
     reserve: () => NO_SLOTS,
     ...parts,
   });
-  const app = buildPartnerApp(Shards.only(deps), {
+  const app = buildPartnerApp(deps, {
     logger: pino({ level: "silent" }),
     baseUrl: () => BASE_URL,
     health: { ready: () => Promise.resolve([{ name: "database", ok: true }]) },

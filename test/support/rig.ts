@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { testAuthority } from "./certificates.ts";
 import { createDatabase, environmentOf } from "./database.ts";
-import { environmentOfShards, PLACEMENT } from "./placement.ts";
 import { ADMIN_TOKEN, type Served } from "./program.ts";
 import { startLocalReceiver } from "./receiver.ts";
 import { aTemporaryFolder } from "./temporary-folder.ts";
@@ -18,9 +17,7 @@ export async function aRig(
   const caFile = join(folder, "ca.pem");
   await writeFile(caFile, (await testAuthority()).cert);
   return {
-    ...(PLACEMENT === undefined
-      ? environmentOf(await createDatabase({ max: 1, now: new Date() }))
-      : await environmentOfShards(PLACEMENT)),
+    ...environmentOf(await createDatabase({ max: 1, now: new Date() })),
     DATA_DIR: folder,
     EGRESS_ALLOW: "127.0.0.0/8",
     EGRESS_CA_FILE: caFile,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachShard, loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config.ts";
 import { describeDatabase, openDatabase, updateSchema } from "../../src/wiring/database.ts";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 
@@ -102,25 +102,44 @@ test("a start does not wait for a session that locks the settings table", async 
   });
 });
 
-test("a schema keeps the name of its shard, so shards never share one", async () => {
+test("a database keeps the name of its cell, and a start with another name is refused", async () => {
   const { MIGRATION_DATABASE_URL: url = "" } = environmentOf(await createDatabase());
-  const open = async (shards: string) => {
-    for (const shard of eachShard(loadConfig({ SHARDS: shards }))) {
-      const { close } = await openDatabase(shard, () => undefined);
-      await close();
-    }
+  const open = async (env: Record<string, string>) => {
+    const { close } = await openDatabase(
+      loadConfig({ DATABASE_URL: url, ...env }),
+      () => undefined,
+    );
+    await close();
   };
-  await open(`7a=${url}`);
-  await open(`7a=${url}`);
-  await assert.rejects(open(`7a=${url} 7b=${url}?application_name=again`), {
-    message:
-      "SHARDS, shard 7b: the URL leads to the schema of shard 7a: correct the URL, or the name in SHARDS",
+  await open({ CELL: "7a" });
+  await open({ CELL: "7a" });
+  const differs = (cell: string) => ({
+    message: `CELL is ${cell}, but the database is that of cell 7a: correct CELL or DATABASE_URL`,
   });
+  await assert.rejects(open({ CELL: "7b" }), differs("7b"));
+  await assert.rejects(open({}), differs("00"));
+  await open({ CELL: "7a" });
+});
+
+test("a database of release 1.0.0 keeps the name of its shard as that of its cell", async () => {
+  const db = await createDatabase();
+  const owner = ownerOf(db);
+  const { MIGRATION_DATABASE_URL: url = "" } = environmentOf(db);
+  await owner`delete from settings where name = 'cell'`;
+  await owner`delete from schema_migrations where version = (select max(version) from schema_migrations)`;
+  await owner`insert into settings (name, value) values ('shard', '0b'), ('home', '0b')`;
+  const open = (cell: string) =>
+    openDatabase(loadConfig({ DATABASE_URL: url, CELL: cell }), () => undefined);
+  await assert.rejects(open("00"), /CELL is 00, but the database is that of cell 0b/);
+  await (await open("0b")).close();
+});
+
+test("a database between the places of a `shard move` of release 1.0.0 is refused", async () => {
+  const db = await createDatabase();
+  await ownerOf(db)`insert into settings (name, value) values ('arriving', '00/1')`;
+  const { MIGRATION_DATABASE_URL: url = "" } = environmentOf(db);
   await assert.rejects(
     openDatabase(loadConfig({ DATABASE_URL: url }), () => undefined),
-    {
-      message:
-        "DATABASE_URL: the URL leads to the schema of shard 7a: correct the URL, or the name in SHARDS",
-    },
+    /`shard move`/,
   );
 });

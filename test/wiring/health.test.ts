@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { systemClock } from "../../src/domain/clock.ts";
 import type { KeyRing } from "../../src/domain/sealed-secret.ts";
 import type { HealthChecks } from "../../src/http/health.ts";
 import { DatabaseClock } from "../../src/wiring/database-clock.ts";
 import { Readiness } from "../../src/wiring/health.ts";
-import { ShardHealth } from "../../src/wiring/shard-health.ts";
 import { Writes } from "../../src/wiring/writes.ts";
 import { aSubscription, createEngine } from "../support/engine.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
@@ -13,18 +13,12 @@ const db = await createDatabase();
 
 function readinessOf(databaseMs?: number, id = "mine", of = db, writes = new Writes(of)) {
   const ring: KeyRing = [{ id, key: Buffer.alloc(32) }];
-  const health = new ShardHealth("00", databaseMs);
-  health.watch({ db: of, writes, clock: new DatabaseClock(of), ring });
-  return new Readiness([health]);
+  return new Readiness(
+    { db: of, writes, clock: new DatabaseClock(of), ring },
+    systemClock,
+    databaseMs,
+  );
 }
-
-test("a shard that was just opened is checked at once, even after a failed check", async () => {
-  const health = new ShardHealth("00");
-  assert.ok((await health.check()).every(({ ok }) => !ok));
-  const ring: KeyRing = [{ id: "mine", key: Buffer.alloc(32) }];
-  health.watch({ db, writes: new Writes(db), clock: new DatabaseClock(db), ring });
-  assert.ok((await health.check()).every(({ ok }) => ok));
-});
 
 test("a silent database is reported at once, not when a statement times out", async () => {
   await ownerOf(db).begin(async (busy) => {

@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { composeOverview, readOverview } from "../../src/actions/overview.ts";
+import { findOverview } from "../../src/actions/overview.ts";
 import { EXPORT_LEASE_MS, EXPORT_RETRY_MS } from "../../src/actions/history-exports.ts";
 import { ProblemLog } from "../../src/domain/overview.ts";
 import { countExports } from "../../src/postgres/history-exports.ts";
@@ -52,9 +52,8 @@ async function anExport(t: TestContext, text: string, days = 40) {
     );
   const problem = async () => {
     const trends = { last_24h: {}, failing: [], slowest: [] } as never;
-    const part = await readOverview({ db, clock });
-    const rest = { now: clock(), checks: [], trends, folders: new ProblemLog() };
-    const { problems } = composeOverview([part], rest);
+    const rest = { checks: [], trends, folders: new ProblemLog() };
+    const { problems } = await findOverview({ db, clock }, rest);
     return problems.find(({ code }) => code === "export")?.detail;
   };
   return { partition, folder, write, log, logger, clock, command, stopping, exportOne, problem };
@@ -89,7 +88,7 @@ for (const [what, script, why] of [
     assert.match((await problem()) ?? "", new RegExp(`failed once for ${partition} \\(${why}\\)`));
     assert.deepEqual(await countExports(db), { waiting: 1, failing: 1 });
     const activity = { published: 0 };
-    const metrics = createMetrics([{ labels: {}, db, clock: { now: clock, skewMs: 0 }, activity }]);
+    const metrics = createMetrics({ db, clock: { now: clock, skewMs: 0 }, activity });
     metrics.watchExports();
     assert.match(
       (await metrics.expose()).body,
@@ -267,13 +266,13 @@ test("a lease is renewed while the program runs, and a lost one ends it", async 
   assert.equal(await isThere(db, partition), true);
 });
 
-test("the program gets the database in libpq's variables, and the shard's name", async (t) => {
+test("the program gets the database in libpq's variables, and the cell's name", async (t) => {
   const { partition, folder, clock, command, logger } = await anExport(
     t,
-    'echo "$PGHOST $PGDATABASE $PARTNER_API_SHARD" > "$1/environment"',
+    'echo "$PGHOST $PGDATABASE $PARTNER_API_CELL" > "$1/environment"',
   );
   const url = "postgres://u:p@db.example/partner";
-  const options = { url, shard: "a1", retentionMs: 60_000, log: logger, onError };
+  const options = { url, cell: "a1", retentionMs: 60_000, log: logger, onError };
   const stop = startExporting({ db, clock }, { command, ...options }); // A turn takes a second.
   t.after(stop);
   while (await isThere(db, partition)) await sleep(20);

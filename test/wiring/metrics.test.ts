@@ -20,8 +20,8 @@ const { deps, clock } = await createEngine(db);
 
 function exposed(behind = db, databaseMs?: number) {
   const { activity } = deps;
-  const shard = { labels: {}, db: behind, clock: { now: clock, skewMs: -2_500 }, activity };
-  const metrics = createMetrics([shard], databaseMs);
+  const watched = { db: behind, clock: { now: clock, skewMs: -2_500 }, activity };
+  const metrics = createMetrics(watched, databaseMs);
   metrics.watchAttempts({ busy: 3 });
   const read = async () => (await metrics.expose()).body.split("\n");
   return { metrics, read };
@@ -99,7 +99,7 @@ test("dead letters and disabled subscriptions are counted", async () => {
 test("backlog, published events, build and end-to-end latency have metrics", async () => {
   const { deps: counted, clock: time } = await createEngine(db);
   const { activity } = counted;
-  const metrics = createMetrics([{ labels: {}, db, clock: { now: time, skewMs: 0 }, activity }]);
+  const metrics = createMetrics({ db, clock: { now: time, skewMs: 0 }, activity });
   const { organizationId, id } = await aSubscription(counted);
   await publish(counted, organizationId, 2);
   counted.activity.notePublished(organizationId, [id]);
@@ -127,24 +127,17 @@ test("the clock's skew is reported in seconds, in either direction", async () =>
   assert.ok((await exposed().read()).includes("partner_api_clock_skew_seconds -2.5"));
 });
 
-test("each shard reports its lag, backlog and clock, and an unavailable one only its clock", async (t) => {
+test("while the database is unavailable, only its clock is reported", async (t) => {
   const gate = await aGate(t, db);
+  const names = async () =>
+    (await exposed(gate.db).read())
+      .filter((line) => /^partner_api_(delivery_lag|backlog|clock)/.test(line))
+      .map((line) => line.slice(0, line.lastIndexOf(" ")));
+  const clock = "partner_api_clock_skew_seconds";
+  const [due, scheduled] = ["due", "scheduled"].map(
+    (state) => `partner_api_backlog{state="${state}"}`,
+  );
+  assert.deepEqual(await names(), ["partner_api_delivery_lag_seconds", due, scheduled, clock]);
   await gate.close();
-  const { activity } = deps;
-  const shards = [db, gate.db].map((of, i) => ({
-    ...{ labels: { shard: `0${i}` }, db: of, activity },
-    clock: { now: clock, skewMs: 0 },
-  }));
-  const metrics = createMetrics(shards);
-  const names = (await metrics.expose()).body
-    .split("\n")
-    .filter((line) => line.includes("shard="))
-    .map((line) => line.slice(0, line.lastIndexOf(" ")));
-  assert.deepEqual(names, [
-    'partner_api_delivery_lag_seconds{shard="00"}',
-    'partner_api_backlog{state="due",shard="00"}',
-    'partner_api_backlog{state="scheduled",shard="00"}',
-    'partner_api_clock_skew_seconds{shard="00"}',
-    'partner_api_clock_skew_seconds{shard="01"}',
-  ]);
+  assert.deepEqual(await names(), [clock]);
 });

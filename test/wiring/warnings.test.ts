@@ -23,25 +23,6 @@ test("a start warns of a RETENTION that is shorter than the retries", () => {
   assert.deepEqual(warnings({ RETENTION: "2h", RETRY_DELAYS: "1h,1h" }), []);
 });
 
-test("a start warns of a DATABASE_URL beside SHARDS", () => {
-  const [DATABASE_URL, SHARDS] = ["postgres://a/p", "00=postgres://b/p"];
-  assert.deepEqual(warnings({ DATABASE_URL }), []);
-  assert.deepEqual(warnings({ DATABASE_URL: "", SHARDS }), []);
-  assert.deepEqual(warnings({ DATABASE_URL, SHARDS }), [
-    "DATABASE_URL is ignored, because SHARDS is set",
-  ]);
-});
-
-test("a start warns of a PLATFORM_ORGANIZATION that gets notices of one shard only", () => {
-  const PLATFORM_ORGANIZATION = "platform";
-  const SHARDS = "00=postgres://a/p 01=postgres://b/p";
-  assert.deepEqual(warnings({ PLATFORM_ORGANIZATION }), []);
-  assert.deepEqual(warnings({ SHARDS }), []);
-  assert.deepEqual(warnings({ SHARDS, PLATFORM_ORGANIZATION }), [
-    "PLATFORM_ORGANIZATION gets notices only about the organizations in its own shard",
-  ]);
-});
-
 test("a start warns of a misspelt name", () => {
   assert.deepEqual(warnings({ RETRY_DELAY: "1m" }), [
     "RETRY_DELAY is not a setting: did you mean RETRY_DELAYS?",

@@ -37,12 +37,8 @@ capabilities: { drop: [ALL] }
 {{- end }}
 {{- end }}
 
-{{- /* The variable that says where the organizations live */ -}}
-{{- define "partner-api.databases" -}}
-{{ ternary "SHARDS" "DATABASE_URL" .Values.secrets.shards }}
-{{- end }}
-
 {{- define "partner-api.settings" -}}
+- { name: CELL, value: {{ .Values.cell | quote }} }
 {{- range $name, $value := .Values.settings }}
 - { name: {{ $name }}, value: {{ $value | quote }} }
 {{- end }}

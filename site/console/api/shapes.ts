@@ -1,9 +1,9 @@
 /** The answers of the operator API, as far as the console shows them. */
 
-/** The items of the shards that answered. */
+/** A list. From a gateway: the items of the cells that answered. */
 export interface Part<T> {
   items: T[];
-  unavailable_shards?: string[];
+  unreachable?: string[];
 }
 
 export interface Page<T> extends Part<T> {
@@ -150,8 +150,8 @@ export interface Organization {
   rate_limit_per_minute: number;
   created_at: string;
   closed_at?: string | null;
-  /** If there are several shards: its own. */
-  shard?: string;
+  /** From a gateway: its cell. */
+  cell?: string;
 }
 
 export interface OrganizationDetail extends Organization {

@@ -9,7 +9,7 @@ const RETRY_MS = 5_000;
 /** A list of the API, read page by page. After a temporary error it is read again. */
 export interface Pages<T> {
   items: T[] | null;
-  /** The shards that did not answer, so that their items are missing. */
+  /** The cells that did not answer, so that their items are missing. */
   away: string[];
   error: Problem | null;
   hasMore: boolean;
@@ -41,7 +41,7 @@ export function usePages<T>(path: string, query: Record<string, string | undefin
     };
     setIsReading(true);
     call<Page<T>>("GET", asked, undefined, stop.signal)
-      .then(({ items, next_cursor: cursor, unavailable_shards: away = [] }) =>
+      .then(({ items, next_cursor: cursor, unreachable: away = [] }) =>
         setRead({ path: asked, items, away, cursor, error: null }),
       )
       .catch((error: unknown) => {
@@ -73,7 +73,7 @@ export function usePages<T>(path: string, query: Record<string, string | undefin
             ? {
                 ...last,
                 items: [...(last.items ?? []), ...page.items],
-                away: [...new Set([...last.away, ...(page.unavailable_shards ?? [])])],
+                away: [...new Set([...last.away, ...(page.unreachable ?? [])])],
                 cursor: page.next_cursor,
                 error: null,
               }

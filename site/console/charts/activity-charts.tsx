@@ -62,7 +62,7 @@ function Charts({
     ...(subscription === undefined ? {} : { subscription }),
   };
   const { points, data, error, at, reload } = useActivity(span, scope);
-  const { unavailable_shards: away = [] } = data ?? {};
+  const { unreachable: away = [] } = data ?? {};
   const from = Date.now() - SPANS[span].ms;
   const shown = useMemo(
     () => marks.filter((mark) => mark.at.getTime() >= from),
@@ -72,7 +72,7 @@ function Charts({
   return (
     <>
       {error && <Failure error={error} asOf={at} />}
-      {away.length > 0 && <Missing shards={away} retry={reload} />}
+      {away.length > 0 && <Missing cells={away} retry={reload} />}
       <div class={isService ? "charts three" : "charts"}>
         <Panel
           title="Attempts"

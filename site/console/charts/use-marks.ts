@@ -9,7 +9,7 @@ import { SPANS, type SpanName } from "./spans.ts";
 const REFRESH_MS = 30_000;
 const HOUR_MS = 3_600_000;
 
-/** The changes of the service within a span, and the shards whose changes are missing. */
+/** The changes of the service within a span, and the cells whose changes are missing. */
 export function useMarks(span: SpanName): { marks: Mark[]; away: string[] } {
   const hour = Math.floor(useNow().getTime() / HOUR_MS) * HOUR_MS;
   const since = new Date(hour - SPANS[span].ms).toISOString();
@@ -18,5 +18,5 @@ export function useMarks(span: SpanName): { marks: Mark[]; away: string[] } {
     () => (data?.items ?? []).map(({ at, ...mark }) => ({ ...mark, at: new Date(at) })),
     [data],
   );
-  return { marks, away: data?.unavailable_shards ?? [] };
+  return { marks, away: data?.unreachable ?? [] };
 }

@@ -23,7 +23,7 @@ export function List<T>({
     <>
       {error && <Failure error={error} retry={reload} />}
       {items === null && !error && <Loading />}
-      {away.length > 0 && <Missing shards={away} retry={reload} />}
+      {away.length > 0 && <Missing cells={away} retry={reload} />}
       {items?.length === 0 && away.length === 0 && empty}
       {items && items.length > 0 && (
         <Table name={name} columns={columns} items={items} keyOf={keyOf} />

@@ -14,7 +14,7 @@ export function SearchBox() {
   const [text, setText] = useState("");
   /** The things that were found, and the text that was searched for. */
   const [finds, setFinds] = useState<(Finds & { asked: string }) | null>(null);
-  const { items: found = null, unavailable_shards: away = [] } = finds ?? {};
+  const { items: found = null, unreachable: away = [] } = finds ?? {};
   const [chosen, setChosen] = useState(0);
   const input = useRef<HTMLInputElement>(null);
   const listId = useId();

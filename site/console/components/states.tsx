@@ -44,12 +44,12 @@ export function Empty({
   );
 }
 
-/** Says that a list lacks what these shards hold. */
-export function Missing({ shards, retry }: { shards: string[]; retry: () => void }) {
+/** Says that a list lacks what these cells hold. */
+export function Missing({ cells, retry }: { cells: string[]; retry: () => void }) {
   return (
     <div class="alert warn" role="status">
       <Icon name="warning" />
-      <p>{noAnswerOf(shards)}: its items are missing here.</p>
+      <p>{noAnswerOf(cells)}: its items are missing here.</p>
       <button type="button" class="button small" onClick={retry}>
         Try again
       </button>
@@ -57,8 +57,8 @@ export function Missing({ shards, retry }: { shards: string[]; retry: () => void
   );
 }
 
-export function noAnswerOf(shards: string[]): string {
-  return `No answer from shard ${shards.join(", ")}`;
+export function noAnswerOf(cells: string[]): string {
+  return `No answer from cell ${cells.join(", ")}`;
 }
 
 /** The error, in the service's words. `asOf` is the time of the data that is still shown. */

@@ -51,7 +51,7 @@ export function OrganizationPage({ id }: { id: string }) {
           data && (
             <>
               <CopiedId id={data.id} />
-              {data.shard && <span> in shard {data.shard}</span>}
+              {data.cell && <span> in cell {data.cell}</span>}
             </>
           )
         }

@@ -28,11 +28,11 @@ const COLUMNS: Column<Organization>[] = [
   { title: "Created", line: 3, show: ({ created_at }) => <Ago at={created_at} /> },
 ];
 
-const SHARD: Column<Organization> = { title: "Shard", line: 3, show: ({ shard }) => shard };
+const CELL: Column<Organization> = { title: "Cell", line: 3, show: ({ cell }) => cell };
 
 export function OrganizationsPage({ query }: { query: Record<string, string> }) {
   const pages = usePages<Organization>("organizations", query);
-  const isSharded = pages.items?.some(({ shard }) => shard !== undefined);
+  const isPlaced = pages.items?.some(({ cell }) => cell !== undefined);
   const mayChange = useMayChange();
   return (
     <>
@@ -42,7 +42,7 @@ export function OrganizationsPage({ query }: { query: Record<string, string> }) 
         <List
           name="Organizations"
           pages={pages}
-          columns={isSharded ? [...COLUMNS, SHARD] : COLUMNS}
+          columns={isPlaced ? [...COLUMNS, CELL] : COLUMNS}
           keyOf={({ id }) => id}
           empty={
             <Empty icon="organizations" title="No organization yet">

@@ -20,7 +20,7 @@ const isKnown = ({ last_24h: day }: Overview): boolean => day.published !== null
 export function OverviewPage() {
   const { data, isLive, error } = useLive<Overview>("overview/live", "overview", "overview");
   const organizations = useQuery<Page<unknown>>("organizations?limit=1");
-  const { items, unavailable_shards: away = [] } = organizations.data ?? {};
+  const { items, unreachable: away = [] } = organizations.data ?? {};
   const isEmpty = items?.length === 0 && away.length === 0;
 
   return (

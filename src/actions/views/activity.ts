@@ -23,13 +23,14 @@ export interface ActivityView {
   rate_limited?: number;
 }
 
-/** `points` are one period's counts, one item for each shard that has counts. */
+/** `point`: the counts of the period, if there are any. */
 export function viewActivity(
   at: Date,
-  points: readonly ActivityPoint[],
+  point: ActivityPoint | undefined,
   { withRequests }: { withRequests: boolean },
 ): ActivityView {
-  const sum = (name: Counter) => sumOf(points, name);
+  const points = point ? [point] : [];
+  const sum = (name: Counter) => point?.[name] ?? 0;
   const [succeeded, failed] = [sum("succeeded"), sum("failed")];
   return {
     at: at.toISOString(),
@@ -37,19 +38,11 @@ export function viewActivity(
     attempts: succeeded + failed,
     succeeded,
     failed,
-    by_reason: sumByName(points.map(({ reasons }) => reasons)),
+    by_reason: point?.reasons ?? {},
     attempt_ms: latencyIn(points, "attemptMs"),
     end_to_end_ms: latencyIn(points, "endToEndMs"),
     ...(withRequests ? { requests: sum("requests"), rate_limited: sum("rate_limited") } : {}),
   };
-}
-
-function sumByName(counts: readonly Record<string, number>[]): Record<string, number> {
-  const sums: Record<string, number> = {};
-  for (const [name, count] of counts.flatMap(Object.entries<number>)) {
-    sums[name] = (sums[name] ?? 0) + count;
-  }
-  return sums;
 }
 
 type Counts = readonly Pick<ActivityPoint, "succeeded" | "failed" | "attemptMs">[];

@@ -1,8 +1,8 @@
 import { publicId } from "../../domain/ids.ts";
 import type { Organization } from "../../postgres/organizations.ts";
 
-/** An organization as operators see it. `shard`: its own, if there are several. */
-export type OrganizationView = ReturnType<typeof viewOrganization> & { shard?: string };
+/** An organization as operators see it. */
+export type OrganizationView = ReturnType<typeof viewOrganization>;
 
 export function viewOrganization(row: Organization) {
   return {

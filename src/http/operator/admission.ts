@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { isAway } from "../../actions/everywhere.ts";
+import { isUnavailable } from "../../postgres/database.ts";
 import { wasEnded } from "../../actions/sessions.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import { PartnerError } from "../../domain/errors.ts";
 import { mayCall, maySignIn, type OperatorRole } from "../../domain/operator-role.ts";
 import { isUnexpired, openSession, type Session } from "../../domain/session.ts";
@@ -57,7 +57,7 @@ export interface SignIns {
  * Checks operators' tokens and sessions. An address that sends too many wrong tokens has to wait. A right token always passes,
  * so that no one can lock the operators out.
  */
-export function createSignIns(shards: Shards, tokens: readonly OperatorToken[]): SignIns {
+export function createSignIns(deps: Dependencies, tokens: readonly OperatorToken[]): SignIns {
   const findOperator = createTokenCheck(tokens);
   const failed = new FailedSignIns();
 
@@ -76,7 +76,7 @@ export function createSignIns(shards: Shards, tokens: readonly OperatorToken[]):
       return operator;
     },
     foreignSessions: ({ raw }) => {
-      const now = shards.clock();
+      const now = deps.clock();
       return sessionsOf(raw).filter(
         (value) => isUnexpired(value, now) && openSession(value, tokens, now) === null,
       );
@@ -95,7 +95,7 @@ export function createSignIns(shards: Shards, tokens: readonly OperatorToken[]):
     }
 
     const [opened] = sessionsOf(request.raw).flatMap(
-      (value) => openSession(value, tokens, shards.clock()) ?? [],
+      (value) => openSession(value, tokens, deps.clock()) ?? [],
     );
     if (!opened || !maySignIn(opened.signer.role)) throw refusal(request, false);
     refuseCrossSite(request);
@@ -110,16 +110,16 @@ export function createSignIns(shards: Shards, tokens: readonly OperatorToken[]):
     session: Session,
   ): Promise<boolean | null> {
     try {
-      return await wasEnded(shards, session);
+      return await wasEnded(deps, session);
     } catch (error) {
-      if (routeOptions.config.answersWithoutDatabase && isAway(error)) return null;
+      if (routeOptions.config.answersWithoutDatabase && isUnavailable(error)) return null;
       throw error;
     }
   }
 
   /** Only a wrong token counts as a guess. */
   function refusal(request: FastifyRequest, isGuess: boolean): PartnerError {
-    const failures = isGuess ? failed.count(request.ip, shards.clock()) : null;
+    const failures = isGuess ? failed.count(request.ip, deps.clock()) : null;
     if (!failures?.isTooMany) {
       return new PartnerError("unauthenticated", "The operator token is missing or wrong.");
     }

@@ -1,5 +1,5 @@
 import { OverviewReader } from "../../actions/overview-reader.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { type AppOptions, buildApp, CONNECTIONS_MAX } from "../build-app.ts";
 import { consoleRoutes } from "../console/routes.ts";
@@ -62,7 +62,7 @@ export interface OperatorAppOptions extends AppOptions {
 
 /** Builds the operators' listener. Until it listens, more routes may be added. */
 export function buildOperatorApp(
-  shards: Shards,
+  deps: Dependencies,
   {
     health,
     tokens,
@@ -87,18 +87,18 @@ export function buildOperatorApp(
 
   app.register(
     async (api: App) => {
-      const signIns = createSignIns(shards, tokens);
+      const signIns = createSignIns(deps, tokens);
       openApiRoute(api, OPERATOR_DOCUMENT, { baseUrl: SAME_SERVER, contact: CONTACT });
       // Registered after the document, which includes it.
       await api.register(async (open: App) => {
-        signInRoute(open, shards, signIns);
+        signInRoute(open, deps, signIns);
         await open.after();
       });
       await api.register(async (guarded: App) => {
-        recordChangesOf(guarded, shards);
+        recordChangesOf(guarded, deps);
         guarded.addHook("onRequest", signIns.admit);
         takeTurns(guarded);
-        operatorRoutes(guarded, shards, signIns, maxConnections);
+        operatorRoutes(guarded, deps, signIns, maxConnections);
         await guarded.after();
       });
     },
@@ -111,40 +111,45 @@ export function buildOperatorApp(
 const SAME_SERVER = () => "/";
 const CONTACT = { name: "The operators of this service" };
 
-function operatorRoutes(app: App, shards: Shards, signIns: SignIns, connectionsMax: number): void {
-  showSessionRoute(app, shards);
-  signOutRoute(app, shards, signIns);
-  createOrganizationRoute(app, shards);
-  listOrganizationsRoute(app, shards);
-  setRateLimitRoute(app, shards);
-  createKeyRoute(app, shards);
-  listKeysRoute(app, shards);
-  revokeKeyRoute(app, shards);
-  listSubscriptionsRoute(app, shards);
-  setCeilingRoute(app, shards);
-  deleteSubscriptionRoute(app, shards);
-  listFailuresRoute(app, shards);
-  listDeliveriesRoute(app, shards);
-  showDeliveryRoute(app, shards);
-  redeliverRoute(app, shards);
-  createRedeliveryRoute(app, shards);
-  listRedeliveriesRoute(app, shards);
-  showRedeliveryRoute(app, shards);
-  setRedeliveryStateRoute(app, shards);
-  const later = recordLater(app, shards);
-  publishEventsRoute(app, shards, later);
-  showEventRoute(app, shards);
-  listEventTypesRoute(app, shards);
-  listChangesRoute(app, shards, later);
-  findRoute(app, shards);
-  erasePayloadRoute(app, shards);
-  const overviews = new OverviewReader(shards);
+function operatorRoutes(
+  app: App,
+  deps: Dependencies,
+  signIns: SignIns,
+  connectionsMax: number,
+): void {
+  showSessionRoute(app, deps);
+  signOutRoute(app, deps, signIns);
+  createOrganizationRoute(app, deps);
+  listOrganizationsRoute(app, deps);
+  setRateLimitRoute(app, deps);
+  createKeyRoute(app, deps);
+  listKeysRoute(app, deps);
+  revokeKeyRoute(app, deps);
+  listSubscriptionsRoute(app, deps);
+  setCeilingRoute(app, deps);
+  deleteSubscriptionRoute(app, deps);
+  listFailuresRoute(app, deps);
+  listDeliveriesRoute(app, deps);
+  showDeliveryRoute(app, deps);
+  redeliverRoute(app, deps);
+  createRedeliveryRoute(app, deps);
+  listRedeliveriesRoute(app, deps);
+  showRedeliveryRoute(app, deps);
+  setRedeliveryStateRoute(app, deps);
+  const later = recordLater(app, deps);
+  publishEventsRoute(app, deps, later);
+  showEventRoute(app, deps);
+  listEventTypesRoute(app, deps);
+  listChangesRoute(app, deps, later);
+  findRoute(app, deps);
+  erasePayloadRoute(app, deps);
+  const overviews = new OverviewReader(deps);
   showOverviewRoute(app, overviews);
-  streamOverviewRoute(app, shards, { overviews, connectionsMax });
-  listActivityRoute(app, shards);
-  listProcessesRoute(app, shards);
-  listMarksRoute(app, shards);
-  showOrganizationRoute(app, shards);
-  showSubscriptionRoute(app, shards);
-  closeOrganizationRoute(app, shards);
+  streamOverviewRoute(app, deps, { overviews, connectionsMax });
+  listActivityRoute(app, deps);
+  listProcessesRoute(app, deps);
+  listMarksRoute(app, deps);
+  showOrganizationRoute(app, deps);
+  showSubscriptionRoute(app, deps);
+  closeOrganizationRoute(app, deps);
 }

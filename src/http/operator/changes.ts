@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { createLaterChanges, type LaterChanges, recordChanges } from "../../actions/changes.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { ChangeWay, NewChange } from "../../postgres/changes.ts";
 import type { App } from "../app.ts";
 import { operatorOf } from "./admission.ts";
@@ -18,7 +18,7 @@ declare module "fastify" {
 const COMMAND_LINE = "command-line";
 
 /** Records the changes of a request before it is answered. */
-export function recordChangesOf(app: App, shards: Shards): void {
+export function recordChangesOf(app: App, deps: Dependencies): void {
   app.addHook("onRequest", (request, _reply, done) => {
     request.remote = request.ip; // A closed socket no longer has it.
     done();
@@ -27,7 +27,7 @@ export function recordChangesOf(app: App, shards: Shards): void {
     const { changes } = request;
     if (changes === null) return payload;
     try {
-      await recordChanges(shards, changes);
+      await recordChanges(deps, changes);
     } catch (err) {
       logUnrecorded(app, err, changes);
     }
@@ -36,8 +36,8 @@ export function recordChangesOf(app: App, shards: Shards): void {
 }
 
 /** The record of changes that requests do not wait for. A stop waits for it. */
-export function recordLater(app: App, shards: Shards): LaterChanges {
-  const later = createLaterChanges(shards, (err, change) => {
+export function recordLater(app: App, deps: Dependencies): LaterChanges {
+  const later = createLaterChanges(deps, (err, change) => {
     logUnrecorded(app, err, [change]);
   });
   app.addHook("onClose", later.settle);
@@ -55,11 +55,11 @@ function logUnrecorded({ log }: App, err: unknown, made: NewChange[]): void {
 
 /** Records that the operator saw a payload. Throws if that fails. Then the payload must not be shown. */
 export async function recordAccess(
-  shards: Shards,
+  deps: Dependencies,
   request: FastifyRequest,
   subject: string,
 ): Promise<void> {
-  await recordChanges(shards, [changeOf(request, "read_payload", subject)]);
+  await recordChanges(deps, [changeOf(request, "read_payload", subject)]);
 }
 
 export function changeOf(request: FastifyRequest, action: string, subject: string): NewChange {

@@ -1,14 +1,12 @@
 import { Type } from "typebox";
 import { closeOrganization } from "../../actions/organizations.ts";
 import { publicId } from "../../domain/ids.ts";
-import { anywhere } from "../../actions/everywhere.ts";
-import { having } from "../../actions/find.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 import { OrganizationParams } from "./organization-schema.ts";
 
-export function closeOrganizationRoute(app: App, shards: Shards): void {
+export function closeOrganizationRoute(app: App, deps: Dependencies): void {
   app.delete(
     "/organizations/:id",
     {
@@ -28,7 +26,7 @@ export function closeOrganizationRoute(app: App, shards: Shards): void {
     },
     async (request, reply) => {
       const name = request.params.id;
-      const { id } = await anywhere(shards, having(name), (deps) => closeOrganization(deps, name));
+      const { id } = await closeOrganization(deps, name);
       logChange(request, "close_organization", publicId("org", id));
       return reply.code(204).send(null);
     },

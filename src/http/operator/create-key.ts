@@ -1,14 +1,12 @@
 import { createApiKey } from "../../actions/api-keys.ts";
 import { viewIssuedKey } from "../../actions/views/api-key.ts";
-import { anywhere } from "../../actions/everywhere.ts";
-import { having } from "../../actions/find.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { IssuedKey, KeyRequest } from "./key-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 
-export function createKeyRoute(app: App, shards: Shards): void {
+export function createKeyRoute(app: App, deps: Dependencies): void {
   app.post(
     "/keys",
     {
@@ -27,9 +25,7 @@ export function createKeyRoute(app: App, shards: Shards): void {
       },
     },
     async (request, reply) => {
-      const issued = await anywhere(shards, having(request.body.organization), (deps) =>
-        createApiKey(deps, request.body),
-      );
+      const issued = await createApiKey(deps, request.body);
       logChange(request, "create_key", issued.keyId);
       return reply.code(201).send(viewIssuedKey(issued));
     },

@@ -1,14 +1,12 @@
 import { createRedelivery, previewRedelivery } from "../../actions/redeliveries.ts";
-import { anywhere, findAnywhere } from "../../actions/everywhere.ts";
-import { having } from "../../actions/find.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { operatorOf } from "./admission.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 import { Redelivery, redeliveryBody, RedeliveryPreview } from "./redelivery-schema.ts";
 
-export function createRedeliveryRoute(app: App, shards: Shards): void {
+export function createRedeliveryRoute(app: App, deps: Dependencies): void {
   app.post(
     "/redeliveries",
     {
@@ -19,7 +17,7 @@ export function createRedeliveryRoute(app: App, shards: Shards): void {
         description:
           "Starts a job that redelivers the events of all finished deliveries that match, at a bounded rate. It skips " +
           "deliveries that were already redelivered. One job runs at a time for each subscription; others wait.",
-        body: redeliveryBody(shards.settings.eventTypes.names),
+        body: redeliveryBody(deps.eventTypes.names),
         response: {
           200: RedeliveryPreview,
           202: Redelivery,
@@ -34,14 +32,9 @@ export function createRedeliveryRoute(app: App, shards: Shards): void {
     },
     async (request, reply) => {
       if (request.body.dry_run) {
-        return reply
-          .code(200)
-          .send(await findAnywhere(shards, (deps) => previewRedelivery(deps, request.body)));
+        return reply.code(200).send(await previewRedelivery(deps, request.body));
       }
-      const { organization, subscription } = request.body.filter;
-      const made = await anywhere(shards, having(organization ?? subscription ?? ""), (deps) =>
-        createRedelivery(deps, request.body, operatorOf(request)),
-      );
+      const made = await createRedelivery(deps, request.body, operatorOf(request));
       logChange(request, "create_redelivery", made.id);
       return reply.code(202).send(made);
     },

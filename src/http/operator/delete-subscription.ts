@@ -1,14 +1,12 @@
 import { Type } from "typebox";
 import { deleteSubscription } from "../../actions/subscriptions.ts";
 import { parseId } from "../../domain/ids.ts";
-import { anywhere } from "../../actions/everywhere.ts";
-import { having } from "../../actions/find.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 
-export function deleteSubscriptionRoute(app: App, shards: Shards): void {
+export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
   app.delete(
     "/subscriptions/:id",
     {
@@ -26,9 +24,7 @@ export function deleteSubscriptionRoute(app: App, shards: Shards): void {
     },
     async (request, reply) => {
       const { id } = request.params;
-      await anywhere(shards, having(id), (deps) =>
-        deleteSubscription(deps, null, parseId("wh", id)),
-      );
+      await deleteSubscription(deps, null, parseId("wh", id));
       logChange(request, "delete_subscription", id);
       return reply.code(204).send(null);
     },

@@ -3,7 +3,7 @@ import { idPattern } from "../../domain/ids.ts";
 import { Type } from "typebox";
 import { DELIVERY_STATES } from "../../domain/delivery.ts";
 import { textOrNull } from "../nullable-schema.ts";
-import { pageOfShards, PageQuery } from "../page-schema.ts";
+import { pageOf, PageQuery } from "../page-schema.ts";
 import { NullableTimestamp, Timestamp, sentTime } from "../timestamp-schema.ts";
 import { OrganizationFilter, OrganizationLabel } from "./organization-schema.ts";
 
@@ -58,7 +58,7 @@ export const Delivery = Type.Object(DELIVERY, {
   examples: [EXAMPLE],
 });
 
-export const DeliveriesPage = pageOfShards(Delivery, "DeliveriesPage", "Deliveries, newest first.");
+export const DeliveriesPage = pageOf(Delivery, "DeliveriesPage", "Deliveries, newest first.");
 
 const Attempt = Type.Object(
   {

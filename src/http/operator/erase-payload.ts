@@ -1,14 +1,12 @@
 import { Type } from "typebox";
 import { eraseEventPayload } from "../../actions/events.ts";
 import { parseId } from "../../domain/ids.ts";
-import { anywhere } from "../../actions/everywhere.ts";
-import { having } from "../../actions/find.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { EventParams } from "./event-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 
-export function erasePayloadRoute(app: App, shards: Shards): void {
+export function erasePayloadRoute(app: App, deps: Dependencies): void {
   app.delete(
     "/events/:id/payload",
     {
@@ -27,7 +25,7 @@ export function erasePayloadRoute(app: App, shards: Shards): void {
     },
     async (request, reply) => {
       const { id } = request.params;
-      await anywhere(shards, having(id), (deps) => eraseEventPayload(deps, parseId("evt", id)));
+      await eraseEventPayload(deps, parseId("evt", id));
       logChange(request, "erase_payload", id);
       return reply.code(204).send(null);
     },

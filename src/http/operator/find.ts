@@ -1,8 +1,8 @@
 import { Type } from "typebox";
 import { find, FOUND_KINDS, FOUND_MAX, TEXT_MAX } from "../../actions/find.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
-import { readByHand, UnavailableShards } from "../page-schema.ts";
+import { readByHand } from "../page-schema.ts";
 import { NOT_BLANK } from "./organization-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
@@ -31,12 +31,11 @@ const Items = Type.Object(
       ),
       { description: `At most ${FOUND_MAX}.` },
     ),
-    unavailable_shards: UnavailableShards,
   },
   { title: "FoundItems", description: "The matches, exact ones first." },
 );
 
-export function findRoute(app: App, shards: Shards): void {
+export function findRoute(app: App, deps: Dependencies): void {
   app.get(
     "/find",
     {
@@ -51,6 +50,6 @@ export function findRoute(app: App, shards: Shards): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) => find(shards, readFilters(query, Query).q ?? ""),
+    async ({ query }) => find(deps, readFilters(query, Query).q ?? ""),
   );
 }

@@ -2,9 +2,9 @@ import { idPattern } from "../../domain/ids.ts";
 import { Type } from "typebox";
 import { getActivity } from "../../actions/list-activity.ts";
 import { STEPS_MS } from "../../domain/activity.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
-import { readByHand, UnavailableShards } from "../page-schema.ts";
+import { readByHand } from "../page-schema.ts";
 import { Timestamp, sentTime } from "../timestamp-schema.ts";
 import { Latency } from "./latency-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
@@ -54,14 +54,14 @@ const Point = Type.Object(
 );
 
 const Activity = Type.Object(
-  { items: Type.Array(Point), unavailable_shards: UnavailableShards },
+  { items: Type.Array(Point) },
   {
     title: "Activity",
     description: "At most 1,000 points, earliest first, including points without activity.",
   },
 );
 
-export function listActivityRoute(app: App, shards: Shards): void {
+export function listActivityRoute(app: App, deps: Dependencies): void {
   app.get(
     "/activity",
     {
@@ -77,6 +77,6 @@ export function listActivityRoute(app: App, shards: Shards): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) => getActivity(shards, readFilters(query, Query)),
+    async ({ query }) => getActivity(deps, readFilters(query, Query)),
   );
 }

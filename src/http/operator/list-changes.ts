@@ -1,10 +1,9 @@
 import { Type } from "typebox";
 import { type LaterChanges, pageOfChanges } from "../../actions/changes.ts";
 import { CHANGE_WAYS } from "../../postgres/changes.ts";
-import { pageEverywhere } from "../../actions/everywhere.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
-import { pageOfShards, PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
+import { pageOf, PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { Timestamp, sentTime } from "../timestamp-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
@@ -35,7 +34,7 @@ const ChangesQuery = Type.Object({
   ...PageQuery.properties,
 });
 
-export function listChangesRoute(app: App, shards: Shards, later: LaterChanges): void {
+export function listChangesRoute(app: App, deps: Dependencies, later: LaterChanges): void {
   app.get(
     "/changes",
     {
@@ -47,7 +46,7 @@ export function listChangesRoute(app: App, shards: Shards, later: LaterChanges):
           "Every change over HTTP, in the console or on the command line, and every payload that was read, newest first.",
         querystring: ChangesQuery,
         response: {
-          200: pageOfShards(Change, "ChangesPage", "Changes, newest first."),
+          200: pageOf(Change, "ChangesPage", "Changes, newest first."),
           ...operatorProblems("invalid_request"),
         },
       },
@@ -56,7 +55,7 @@ export function listChangesRoute(app: App, shards: Shards, later: LaterChanges):
     async ({ query }) => {
       const request = { ...readFilters(query, ChangesQuery), ...readPageRequest(query) };
       await later.settle();
-      return pageEverywhere(shards, request, pageOfChanges);
+      return pageOfChanges(deps, request);
     },
   );
 }

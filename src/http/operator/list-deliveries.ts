@@ -1,13 +1,12 @@
 import { pageOfDeliveries } from "../../actions/listings.ts";
-import { pageEverywhere } from "../../actions/everywhere.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { readByHand, readPageRequest } from "../page-schema.ts";
 import { DeliveriesPage, deliveriesQuery } from "./delivery-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
-export function listDeliveriesRoute(app: App, shards: Shards): void {
-  const Query = deliveriesQuery(shards.settings.eventTypes.names);
+export function listDeliveriesRoute(app: App, deps: Dependencies): void {
+  const Query = deliveriesQuery(deps.eventTypes.names);
   app.get(
     "/deliveries",
     {
@@ -25,7 +24,7 @@ export function listDeliveriesRoute(app: App, shards: Shards): void {
     },
     async ({ query }) => {
       const request = { ...readFilters(query, Query), ...readPageRequest(query) };
-      return pageEverywhere(shards, request, pageOfDeliveries);
+      return pageOfDeliveries(deps, request);
     },
   );
 }

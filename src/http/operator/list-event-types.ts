@@ -1,11 +1,11 @@
 import { pageOfEventTypes } from "../../actions/events.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { EventTypesPage } from "./event-schema.ts";
 import { operatorProblems } from "./operation.ts";
 
-export function listEventTypesRoute(app: App, shards: Shards): void {
+export function listEventTypesRoute(app: App, deps: Dependencies): void {
   app.get(
     "/event-types",
     {
@@ -22,6 +22,6 @@ export function listEventTypesRoute(app: App, shards: Shards): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) => pageOfEventTypes(shards, readPageRequest(query)),
+    async ({ query }) => pageOfEventTypes(deps, readPageRequest(query)),
   );
 }

@@ -1,14 +1,13 @@
 import { pageOfFailures } from "../../actions/failures.ts";
 import { parseId } from "../../domain/ids.ts";
-import { findAnywhere } from "../../actions/everywhere.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { FailuresPage } from "../failure-schema.ts";
 import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { operatorProblems } from "./operation.ts";
 
-export function listFailuresRoute(app: App, shards: Shards): void {
+export function listFailuresRoute(app: App, deps: Dependencies): void {
   app.get(
     "/subscriptions/:id/failures",
     {
@@ -25,8 +24,6 @@ export function listFailuresRoute(app: App, shards: Shards): void {
       validatorCompiler: readByHand,
     },
     async ({ params, query }) =>
-      findAnywhere(shards, (deps) =>
-        pageOfFailures(deps, null, { id: parseId("wh", params.id), ...readPageRequest(query) }),
-      ),
+      pageOfFailures(deps, null, { id: parseId("wh", params.id), ...readPageRequest(query) }),
   );
 }

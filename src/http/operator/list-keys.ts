@@ -1,12 +1,11 @@
 import { pageOfApiKeys } from "../../actions/listings.ts";
-import { pageEverywhere } from "../../actions/everywhere.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { readByHand, readPageRequest } from "../page-schema.ts";
 import { KeysPage, KeysQuery } from "./key-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
-export function listKeysRoute(app: App, shards: Shards): void {
+export function listKeysRoute(app: App, deps: Dependencies): void {
   app.get(
     "/keys",
     {
@@ -22,7 +21,7 @@ export function listKeysRoute(app: App, shards: Shards): void {
     },
     async ({ query }) => {
       const request = { ...readFilters(query, KeysQuery), ...readPageRequest(query) };
-      return pageEverywhere(shards, request, pageOfApiKeys);
+      return pageOfApiKeys(deps, request);
     },
   );
 }

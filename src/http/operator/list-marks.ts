@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 import { viewMarks } from "../../actions/marks.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import { MARK_KINDS } from "../../domain/marks.ts";
 import type { App } from "../app.ts";
-import { readByHand, UnavailableShards } from "../page-schema.ts";
+import { readByHand } from "../page-schema.ts";
 import { Timestamp, sentTime } from "../timestamp-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
@@ -17,7 +17,7 @@ const Mark = Type.Object(
 );
 
 const Marks = Type.Object(
-  { items: Type.Array(Mark), unavailable_shards: UnavailableShards },
+  { items: Type.Array(Mark) },
   { title: "Marks", description: "At most 200, latest first." },
 );
 
@@ -25,7 +25,7 @@ const Query = Type.Object({
   since: sentTime("At or after. Default: 8 days ago."),
 });
 
-export function listMarksRoute(app: App, shards: Shards): void {
+export function listMarksRoute(app: App, deps: Dependencies): void {
   app.get(
     "/marks",
     {
@@ -41,6 +41,6 @@ export function listMarksRoute(app: App, shards: Shards): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) => viewMarks(shards, readFilters(query, Query)),
+    async ({ query }) => viewMarks(deps, readFilters(query, Query)),
   );
 }

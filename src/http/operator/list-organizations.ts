@@ -1,14 +1,11 @@
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { pageOfOrganizations } from "../../actions/listings.ts";
-import { pageEverywhere } from "../../actions/everywhere.ts";
-import { named, type Shards } from "../../actions/shards.ts";
-import type { PageRequest } from "../../domain/page.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { operatorProblems } from "./operation.ts";
 import { OrganizationsPage } from "./organization-schema.ts";
 
-export function listOrganizationsRoute(app: App, shards: Shards): void {
+export function listOrganizationsRoute(app: App, deps: Dependencies): void {
   app.get(
     "/organizations",
     {
@@ -22,12 +19,6 @@ export function listOrganizationsRoute(app: App, shards: Shards): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) => {
-      const read = async (deps: Dependencies, request: PageRequest) => {
-        const page = await pageOfOrganizations(deps, request);
-        return { ...page, items: page.items.map((item) => named(shards, deps, item)) };
-      };
-      return pageEverywhere(shards, readPageRequest(query), read, "ascending");
-    },
+    async ({ query }) => pageOfOrganizations(deps, readPageRequest(query)),
   );
 }

@@ -1,10 +1,10 @@
 import { viewProcesses } from "../../actions/processes.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { operatorProblems } from "./operation.ts";
 import { ProcessList } from "./process-schema.ts";
 
-export function listProcessesRoute(app: App, shards: Shards): void {
+export function listProcessesRoute(app: App, deps: Dependencies): void {
   app.get(
     "/processes",
     {
@@ -17,6 +17,6 @@ export function listProcessesRoute(app: App, shards: Shards): void {
         response: { 200: ProcessList, ...operatorProblems() },
       },
     },
-    async () => viewProcesses(shards),
+    async () => viewProcesses(deps),
   );
 }

@@ -1,12 +1,11 @@
 import { pageOfRedeliveries } from "../../actions/redeliveries.ts";
-import { pageEverywhere } from "../../actions/everywhere.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { operatorProblems } from "./operation.ts";
 import { RedeliveriesPage } from "./redelivery-schema.ts";
 
-export function listRedeliveriesRoute(app: App, shards: Shards): void {
+export function listRedeliveriesRoute(app: App, deps: Dependencies): void {
   app.get(
     "/redeliveries",
     {
@@ -20,6 +19,6 @@ export function listRedeliveriesRoute(app: App, shards: Shards): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) => pageEverywhere(shards, readPageRequest(query), pageOfRedeliveries),
+    async ({ query }) => pageOfRedeliveries(deps, readPageRequest(query)),
   );
 }

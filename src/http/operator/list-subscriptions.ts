@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import { pageOfSubscriptions } from "../../actions/listings.ts";
-import { pageEverywhere } from "../../actions/everywhere.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import { SUBSCRIPTION_ORDERS } from "../../domain/subscription.ts";
 import type { App } from "../app.ts";
 import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
@@ -24,7 +23,7 @@ const Query = Type.Object({
   ...PageQuery.properties,
 });
 
-export function listSubscriptionsRoute(app: App, shards: Shards): void {
+export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
   app.get(
     "/subscriptions",
     {
@@ -43,7 +42,7 @@ export function listSubscriptionsRoute(app: App, shards: Shards): void {
     },
     async ({ query }) => {
       const request = { ...readFilters(query, Query), ...readPageRequest(query) };
-      return pageEverywhere(shards, request, pageOfSubscriptions);
+      return pageOfSubscriptions(deps, request);
     },
   );
 }

@@ -1,7 +1,6 @@
-import { documented } from "../documented.ts";
 import { Type } from "typebox";
 import { RATE_LIMIT_DEFAULT, RATE_LIMIT_MAX, SLUG, SLUG_RULE } from "../../domain/organization.ts";
-import { pageOfShards } from "../page-schema.ts";
+import { pageOf } from "../page-schema.ts";
 import { Timestamp } from "../timestamp-schema.ts";
 
 const EXAMPLE = {
@@ -17,12 +16,11 @@ export const Organization = Type.Object(
     slug: Type.String(),
     rate_limit_per_minute: Type.Integer({ description: "All keys of the organization share it." }),
     created_at: Timestamp,
-    shard: Type.Optional(Type.String({ description: "Its shard, if there are several." })),
   },
   { title: "Organization", description: "A partner's account.", examples: [EXAMPLE] },
 );
 
-export const OrganizationsPage = pageOfShards(
+export const OrganizationsPage = pageOf(
   Organization,
   "OrganizationsPage",
   "Organizations, ordered by slug.",
@@ -34,27 +32,13 @@ const RateLimit = Type.Integer({
   description: `Requests a minute, from 1 to ${RATE_LIMIT_MAX}; ${RATE_LIMIT_DEFAULT} for a new organization.`,
 });
 
-/** `shards`: the names of all. */
-export const organizationRequest = (shards: string[]) =>
-  Type.Object(
-    {
-      slug: Type.String({
-        pattern: SLUG.source,
-        description: `${SLUG_RULE}.`,
-      }),
-      rate_limit_per_minute: Type.Optional(RateLimit),
-      shard: Type.Optional(
-        documented(
-          { enum: shards },
-          Type.String({
-            description:
-              "The shard that holds it permanently. Default: the shard with the fewest organizations.",
-          }),
-        ),
-      ),
-    },
-    { title: "OrganizationRequest", examples: [{ slug: EXAMPLE.slug }] },
-  );
+export const OrganizationRequest = Type.Object(
+  {
+    slug: Type.String({ pattern: SLUG.source, description: `${SLUG_RULE}.` }),
+    rate_limit_per_minute: Type.Optional(RateLimit),
+  },
+  { title: "OrganizationRequest", examples: [{ slug: EXAMPLE.slug }] },
+);
 
 export const RateLimitRequest = Type.Object(
   { rate_limit_per_minute: RateLimit },

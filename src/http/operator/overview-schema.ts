@@ -50,7 +50,7 @@ export const Overview = Type.Object(
         {
           code: Type.String({
             description:
-              "A check of `/readyz` such as `database` or `clock`, an internal fault, `shard`, `lag`, `process_gone`, `no_dispatcher`, `event_types` or `export`.",
+              "A check of `/readyz` such as `database` or `clock`, an internal fault, `lag`, `process_gone`, `no_dispatcher`, `event_types` or `export`.",
           }),
           detail: Type.String(),
           since: Timestamp,

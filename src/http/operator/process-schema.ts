@@ -2,7 +2,6 @@ import { Type } from "typebox";
 import { PROCESS_ROLES, PROCESS_STATES } from "../../domain/process.ts";
 import { nullable } from "../nullable-schema.ts";
 import { Timestamp, timestampOrNull } from "../timestamp-schema.ts";
-import { UnavailableShards } from "../page-schema.ts";
 
 export const Process = Type.Object(
   {
@@ -52,6 +51,6 @@ export const Process = Type.Object(
 );
 
 export const ProcessList = Type.Object(
-  { items: Type.Array(Process), unavailable_shards: UnavailableShards },
+  { items: Type.Array(Process) },
   { title: "ProcessList", description: "Processes, latest start first." },
 );

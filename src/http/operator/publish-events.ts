@@ -4,8 +4,7 @@ import type { LaterChanges } from "../../actions/changes.ts";
 import { DATA_DEPTH_MAX, eventsIn } from "../../domain/event-request.ts";
 import { faultsOfJson } from "../../domain/json-document.ts";
 import { type Fault, PartnerError } from "../../domain/errors.ts";
-import { publishingEverywhere } from "../../actions/publish-everywhere.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { inSteps } from "../../lib/in-steps.ts";
 import { readTexts } from "../json-body.ts";
@@ -23,7 +22,7 @@ const BODIES_BYTES_MAX = 64 * 1024 * 1024;
 /** The levels around the data: the body of one event; the body, the array and the object of a batch. */
 const AROUND = { one: 1, batch: 3 };
 
-export function publishEventsRoute(app: App, shards: Shards, later: LaterChanges): void {
+export function publishEventsRoute(app: App, deps: Dependencies, later: LaterChanges): void {
   app.register((scope: App, _options, done) => {
     boundBodies(scope, { bytesMax: BODIES_BYTES_MAX, bodyMax: EVENTS_BYTES_MAX });
     const faults = readStrictly(scope);
@@ -47,7 +46,7 @@ export function publishEventsRoute(app: App, shards: Shards, later: LaterChanges
       },
       async (request, reply) => {
         if (request.body === undefined) throw malformed("");
-        const published = await publishEvents(publishingEverywhere(shards), request.body, {
+        const published = await publishEvents(deps, request.body, {
           documentFaults: faults.get(request),
           requestId: request.id,
         });

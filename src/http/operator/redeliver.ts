@@ -3,9 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { redeliver } from "../../actions/redeliver.ts";
 import { viewDelivery } from "../../actions/views/delivery.ts";
 import { parseId } from "../../domain/ids.ts";
-import { anywhere } from "../../actions/everywhere.ts";
-import { having } from "../../actions/find.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { Delivery, DeliveryParams } from "./delivery-schema.ts";
@@ -30,7 +28,7 @@ function forgetTypeOfNothing({ headers }: FastifyRequest): void {
   if (length === "0" && coding === undefined) delete headers["content-type"];
 }
 
-export function redeliverRoute(app: App, shards: Shards): void {
+export function redeliverRoute(app: App, deps: Dependencies): void {
   app.post(
     "/deliveries/:id/redeliver",
     {
@@ -62,9 +60,7 @@ export function redeliverRoute(app: App, shards: Shards): void {
       const { id } = request.params;
       const said = request.body?.to;
       const to = said === undefined ? undefined : parseId("wh", said);
-      const made = viewDelivery(
-        await anywhere(shards, having(id), (deps) => redeliver(deps, parseId("dlv", id), to)),
-      );
+      const made = viewDelivery(await redeliver(deps, parseId("dlv", id), to));
       logChange(request, "redeliver", id);
       return reply.code(202).send(made);
     },

@@ -1,14 +1,11 @@
 import { Type } from "typebox";
 import { revokeApiKey } from "../../actions/api-keys.ts";
-import { anywhere } from "../../actions/everywhere.ts";
-import { having } from "../../actions/find.ts";
-import { parseKeyId } from "../../domain/api-key.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { KeyParams } from "./key-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 
-export function revokeKeyRoute(app: App, shards: Shards): void {
+export function revokeKeyRoute(app: App, deps: Dependencies): void {
   app.delete(
     "/keys/:key_id",
     {
@@ -25,10 +22,7 @@ export function revokeKeyRoute(app: App, shards: Shards): void {
       },
     },
     async (request, reply) => {
-      const named = parseKeyId(request.params.key_id);
-      const keyId = await anywhere(shards, having(`vck_${named}`), (deps) =>
-        revokeApiKey(deps, request.params.key_id),
-      );
+      const keyId = await revokeApiKey(deps, request.params.key_id);
       logChange(request, "revoke_key", keyId);
       return reply.code(204).send(null);
     },

@@ -1,16 +1,14 @@
 import { setCeiling } from "../../actions/ceilings.ts";
 import { viewOperatedSubscription } from "../../actions/views/subscription.ts";
 import { parseId } from "../../domain/ids.ts";
-import { anywhere } from "../../actions/everywhere.ts";
-import { having } from "../../actions/find.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 import { CeilingRequest, OperatedSubscription } from "./subscription-schema.ts";
 
-export function setCeilingRoute(app: App, shards: Shards): void {
+export function setCeilingRoute(app: App, deps: Dependencies): void {
   app.patch(
     "/subscriptions/:id",
     {
@@ -29,9 +27,7 @@ export function setCeilingRoute(app: App, shards: Shards): void {
       const { max_per_second: maxPerSecond } = request.body;
       const { id } = request.params;
       const changed = viewOperatedSubscription(
-        await anywhere(shards, having(id), (deps) =>
-          setCeiling(deps, parseId("wh", id), maxPerSecond),
-        ),
+        await setCeiling(deps, parseId("wh", id), maxPerSecond),
       );
       logChange(request, "set_ceiling", changed.id);
       return changed;

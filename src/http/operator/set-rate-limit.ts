@@ -1,14 +1,12 @@
 import { setRateLimit } from "../../actions/organizations.ts";
 import { viewOrganization } from "../../actions/views/organization.ts";
-import { anywhere } from "../../actions/everywhere.ts";
-import { having } from "../../actions/find.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 import { Organization, OrganizationParams, RateLimitRequest } from "./organization-schema.ts";
 
-export function setRateLimitRoute(app: App, shards: Shards): void {
+export function setRateLimitRoute(app: App, deps: Dependencies): void {
   app.patch(
     "/organizations/:id",
     {
@@ -25,9 +23,7 @@ export function setRateLimitRoute(app: App, shards: Shards): void {
     async (request) => {
       const { rate_limit_per_minute: limit } = request.body;
       const { id } = request.params;
-      const changed = viewOrganization(
-        await anywhere(shards, having(id), (deps) => setRateLimit(deps, id, limit)),
-      );
+      const changed = viewOrganization(await setRateLimit(deps, id, limit));
       logChange(request, "set_rate_limit", changed.id);
       return changed;
     },

@@ -1,9 +1,7 @@
 import { setRedeliveryState } from "../../actions/redeliveries.ts";
 import { parseId } from "../../domain/ids.ts";
 import type { RequestedState } from "../../domain/redelivery.ts";
-import { anywhere } from "../../actions/everywhere.ts";
-import { having } from "../../actions/find.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
@@ -15,7 +13,7 @@ const ACTIONS: Record<RequestedState, string> = {
   cancelled: "cancel_redelivery",
 };
 
-export function setRedeliveryStateRoute(app: App, shards: Shards): void {
+export function setRedeliveryStateRoute(app: App, deps: Dependencies): void {
   app.patch(
     "/redeliveries/:id",
     {
@@ -36,9 +34,7 @@ export function setRedeliveryStateRoute(app: App, shards: Shards): void {
     async (request) => {
       const state = request.body.state as RequestedState;
       const { id } = request.params;
-      const changed = await anywhere(shards, having(id), (deps) =>
-        setRedeliveryState(deps, parseId("rdl", id), state),
-      );
+      const changed = await setRedeliveryState(deps, parseId("rdl", id), state);
       logChange(request, ACTIONS[state], changed.id);
       return changed;
     },

@@ -1,12 +1,11 @@
 import { getDelivery } from "../../actions/deliveries.ts";
 import { parseId } from "../../domain/ids.ts";
-import { findAnywhere } from "../../actions/everywhere.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { DeliveryDetail, DeliveryParams } from "./delivery-schema.ts";
 import { operatorProblems } from "./operation.ts";
 
-export function showDeliveryRoute(app: App, shards: Shards): void {
+export function showDeliveryRoute(app: App, deps: Dependencies): void {
   app.get(
     "/deliveries/:id",
     {
@@ -19,7 +18,6 @@ export function showDeliveryRoute(app: App, shards: Shards): void {
         response: { 200: DeliveryDetail, ...operatorProblems("not_found") },
       },
     },
-    async ({ params }) =>
-      findAnywhere(shards, (deps) => getDelivery(deps, parseId("dlv", params.id))),
+    async ({ params }) => getDelivery(deps, parseId("dlv", params.id)),
   );
 }

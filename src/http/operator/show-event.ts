@@ -1,14 +1,13 @@
 import { getEvent } from "../../actions/events.ts";
 import { parseId } from "../../domain/ids.ts";
-import { findAnywhere } from "../../actions/everywhere.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { readByHand } from "../page-schema.ts";
 import { recordAccess } from "./changes.ts";
 import { EventDetail, EventParams, EventQuery } from "./event-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
-export function showEventRoute(app: App, shards: Shards): void {
+export function showEventRoute(app: App, deps: Dependencies): void {
   app.get(
     "/events/:id",
     {
@@ -27,12 +26,10 @@ export function showEventRoute(app: App, shards: Shards): void {
       validatorCompiler: readByHand,
     },
     async (request, reply) => {
-      const { data, ...event } = await findAnywhere(shards, (deps) =>
-        getEvent(deps, parseId("evt", request.params.id)),
-      );
+      const { data, ...event } = await getEvent(deps, parseId("evt", request.params.id));
       if (readFilters(request.query, EventQuery).data === "false") return event;
       // Publishers read their own events. Access by people is recorded.
-      if (request.role !== "publish") await recordAccess(shards, request, event.id);
+      if (request.role !== "publish") await recordAccess(deps, request, event.id);
       // As stored: JavaScript would round numbers of events that SQL published before it refused them.
       const shown = reply.serialize(event) as string;
       reply.type("application/json; charset=utf-8");

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import { getOrganizationHealth } from "../../actions/health.ts";
-import { findAnywhere } from "../../actions/everywhere.ts";
-import { named, type Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { Health } from "./health-schema.ts";
 import { operatorProblems } from "./operation.ts";
@@ -21,7 +20,7 @@ const OrganizationDetail = Type.Object(
   },
 );
 
-export function showOrganizationRoute(app: App, shards: Shards): void {
+export function showOrganizationRoute(app: App, deps: Dependencies): void {
   app.get(
     "/organizations/:id",
     {
@@ -34,9 +33,6 @@ export function showOrganizationRoute(app: App, shards: Shards): void {
         response: { 200: OrganizationDetail, ...operatorProblems("not_found") },
       },
     },
-    async ({ params }) =>
-      findAnywhere(shards, async (deps) =>
-        named(shards, deps, await getOrganizationHealth(deps, params.id)),
-      ),
+    async ({ params }) => getOrganizationHealth(deps, params.id),
   );
 }

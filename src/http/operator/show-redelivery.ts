@@ -1,12 +1,11 @@
 import { getRedelivery } from "../../actions/redeliveries.ts";
 import { parseId } from "../../domain/ids.ts";
-import { findAnywhere } from "../../actions/everywhere.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { operatorProblems } from "./operation.ts";
 import { Redelivery, RedeliveryParams } from "./redelivery-schema.ts";
 
-export function showRedeliveryRoute(app: App, shards: Shards): void {
+export function showRedeliveryRoute(app: App, deps: Dependencies): void {
   app.get(
     "/redeliveries/:id",
     {
@@ -19,7 +18,6 @@ export function showRedeliveryRoute(app: App, shards: Shards): void {
         response: { 200: Redelivery, ...operatorProblems("not_found") },
       },
     },
-    async ({ params }) =>
-      findAnywhere(shards, (deps) => getRedelivery(deps, parseId("rdl", params.id))),
+    async ({ params }) => getRedelivery(deps, parseId("rdl", params.id)),
   );
 }

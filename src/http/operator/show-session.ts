@@ -1,11 +1,11 @@
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { INITIAL_LIMIT } from "../../domain/concurrency-limit.ts";
 import { operatorOf } from "./admission.ts";
 import { operatorProblems } from "./operation.ts";
 import { SessionDetail } from "./session-schema.ts";
 
-export function showSessionRoute(app: App, shards: Shards): void {
+export function showSessionRoute(app: App, deps: Dependencies): void {
   app.get(
     "/session",
     {
@@ -22,14 +22,14 @@ export function showSessionRoute(app: App, shards: Shards): void {
       name: operatorOf(request),
       role: request.role,
       expires_at: request.session?.endsAt.toISOString() ?? null,
-      auto_disable_after: shards.settings.rules.autoDisableAfter,
-      concurrency: concurrencyOf(shards.settings.rules),
+      auto_disable_after: deps.rules.autoDisableAfter,
+      concurrency: concurrencyOf(deps.rules),
     }),
   );
 }
 
 function concurrencyOf({
   subscriptionConcurrency: max = INITIAL_LIMIT.attempts,
-}: Shards["settings"]["rules"]) {
+}: Dependencies["rules"]) {
   return { initial: Math.min(INITIAL_LIMIT.attempts, max), max };
 }

@@ -1,8 +1,7 @@
 import { Type } from "typebox";
 import { getSubscriptionHealth } from "../../actions/health.ts";
 import { parseId } from "../../domain/ids.ts";
-import { findAnywhere } from "../../actions/everywhere.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { Health } from "./health-schema.ts";
@@ -17,7 +16,7 @@ const SubscriptionDetail = Type.Object(
   },
 );
 
-export function showSubscriptionRoute(app: App, shards: Shards): void {
+export function showSubscriptionRoute(app: App, deps: Dependencies): void {
   app.get(
     "/subscriptions/:id",
     {
@@ -30,7 +29,6 @@ export function showSubscriptionRoute(app: App, shards: Shards): void {
         response: { 200: SubscriptionDetail, ...operatorProblems("not_found") },
       },
     },
-    async ({ params }) =>
-      findAnywhere(shards, (deps) => getSubscriptionHealth(deps, parseId("wh", params.id))),
+    async ({ params }) => getSubscriptionHealth(deps, parseId("wh", params.id)),
   );
 }

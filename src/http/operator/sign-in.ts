@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { beginSession } from "../../actions/sessions.ts";
 import { encodeSession, SESSION_MS } from "../../domain/session.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import type { SignIns } from "./admission.ts";
@@ -12,7 +12,7 @@ import { SignIn } from "./session-schema.ts";
 const BODY_BYTES_MAX = 4 * 1024;
 
 /** The only route of the operator API without a token in a header. */
-export function signInRoute(app: App, shards: Shards, signIns: SignIns): void {
+export function signInRoute(app: App, deps: Dependencies, signIns: SignIns): void {
   app.post(
     "/session",
     {
@@ -34,7 +34,7 @@ export function signInRoute(app: App, shards: Shards, signIns: SignIns): void {
     },
     async (request, reply) => {
       const { token } = signIns.check(request, request.body.token);
-      const session = encodeSession(beginSession(shards), token);
+      const session = encodeSession(beginSession(deps), token);
       const value = joinSessions([session, ...signIns.foreignSessions(request)]);
       const cookie = sessionCookie(value, {
         seconds: SESSION_MS / 1000,

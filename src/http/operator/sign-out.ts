@@ -1,13 +1,13 @@
 import { Type } from "typebox";
 import { endSession } from "../../actions/sessions.ts";
 import { SESSION_MS } from "../../domain/session.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import type { SignIns } from "./admission.ts";
 import { operatorProblems } from "./operation.ts";
 import { isBehindHttps, joinSessions, sessionCookie } from "./session-cookie.ts";
 
-export function signOutRoute(app: App, shards: Shards, signIns: SignIns): void {
+export function signOutRoute(app: App, deps: Dependencies, signIns: SignIns): void {
   app.delete(
     "/session",
     {
@@ -24,7 +24,7 @@ export function signOutRoute(app: App, shards: Shards, signIns: SignIns): void {
       },
     },
     async (request, reply) => {
-      if (request.session) await endSession(shards, request.session);
+      if (request.session) await endSession(deps, request.session);
       const others = signIns.foreignSessions(request);
       const cookie = sessionCookie(joinSessions(others), {
         seconds: others.length === 0 ? 0 : SESSION_MS / 1000,

@@ -2,7 +2,7 @@ import type { OverviewReader } from "../../actions/overview-reader.ts";
 import { wasEnded } from "../../actions/sessions.ts";
 import { Crowded } from "../../domain/errors.ts";
 import type { Session } from "../../domain/session.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { operatorOf } from "./admission.ts";
 import { operatorProblems } from "./operation.ts";
@@ -16,7 +16,7 @@ const EVENTS: object = {
 /** `connectionsMax`: the most connections of the listener. */
 export function streamOverviewRoute(
   app: App,
-  shards: Shards,
+  deps: Dependencies,
   { overviews, connectionsMax }: { overviews: OverviewReader; connectionsMax: number },
 ): void {
   const streams = new OverviewStreams(overviews, connectionsMax);
@@ -45,7 +45,7 @@ export function streamOverviewRoute(
     async (request, reply) => {
       const { session, mayHaveEnded } = request;
       const operator = operatorOf(request);
-      const isOpen = () => isOpenStill(shards, session);
+      const isOpen = () => isOpenStill(deps, session);
       const stream = streams.open(isOpen, { operator, mayHaveEnded });
       if (stream === null) throw new Crowded("Too many streams are open: try again.", 10);
       reply.raw.once("close", () => stream.destroy());
@@ -55,7 +55,7 @@ export function streamOverviewRoute(
 }
 
 /** Tokens are valid as long as the process runs. A session expires, or ends with a sign-out. */
-async function isOpenStill(shards: Shards, session: Session | null): Promise<boolean> {
+async function isOpenStill(deps: Dependencies, session: Session | null): Promise<boolean> {
   if (session === null) return true;
-  return shards.clock() < session.endsAt && !(await wasEnded(shards, session));
+  return deps.clock() < session.endsAt && !(await wasEnded(deps, session));
 }

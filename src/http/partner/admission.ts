@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { admit } from "../../actions/admission.ts";
 import { noteLimited } from "../../actions/limit-notices.ts";
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import { PartnerError } from "../../domain/errors.ts";
 import { type Allowance, WINDOW_MS } from "../../domain/rate-window.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -11,21 +11,19 @@ import { authorizationOf } from "../raw-headers.ts";
 type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /** Every route that `app` registers after this call requires its scope. */
-export function guardRoutes(app: App, shards: Shards): void {
+export function guardRoutes(app: App, deps: Dependencies): void {
   // If a route has no scope, the process does not start.
   app.addHook("onRoute", (route) => {
     const scope = route.config?.scope;
     if (!scope) throw new Error(`${String(route.method)} ${route.url} declares no scope`);
-    route.onRequest = admission(shards, scope);
+    route.onRequest = admission(deps, scope);
   });
 }
 
 /** Checks the key, the rate limit and the scope, in this order, before a body is read. */
-function admission(shards: Shards, scope: Scope): Admission {
+function admission(deps: Dependencies, scope: Scope): Admission {
   return async (request, reply) => {
     const authorization = authorizationOf(request.raw);
-    const deps = shards.ofToken(authorization);
-    request.deps = deps; // Before it is asked, so that an outage which shows now is noted as its own.
     const { caller, allowance } = await admit(deps, authorization);
     request.caller = caller;
 

@@ -1,4 +1,4 @@
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { type AppOptions, buildApp } from "../build-app.ts";
 import { type AboutService, contactOf, NO_ABOUT } from "../docs/about-service.ts";
@@ -29,12 +29,11 @@ export interface PartnerAppOptions extends AppOptions {
 
 /** Builds the partners' listener. Until it listens, more routes may be added. */
 export function buildPartnerApp(
-  shards: Shards,
+  deps: Dependencies,
   { health, docs = BUILT_SITE, about = NO_ABOUT, desk = null, ...options }: PartnerAppOptions,
 ): App {
   const app = buildApp(options);
-  app.decorateRequest("deps", null);
-  const { eventTypes } = shards.settings;
+  const { eventTypes } = deps;
   healthRoutes(app, health);
   if (desk) deskRoutes(app, docs, desk, desk, eventTypes);
   docsRoutes(app, docs, { baseUrl: options.baseUrl, eventTypes, about });
@@ -46,7 +45,7 @@ export function buildPartnerApp(
         events: webhooksOf(eventTypes),
       });
       await api.after(); // The document includes the routes from here on.
-      partnerRoutes(api, shards);
+      partnerRoutes(api, deps);
     },
     { prefix: "/api/v1/partner" },
   );
@@ -54,12 +53,12 @@ export function buildPartnerApp(
 }
 
 /** The endpoints of the specification, in its order. */
-function partnerRoutes(app: App, shards: Shards): void {
-  guardRoutes(app, shards);
+function partnerRoutes(app: App, deps: Dependencies): void {
+  guardRoutes(app, deps);
   meRoute(app);
-  createSubscriptionRoute(app, shards.settings);
-  listSubscriptionsRoute(app);
-  deleteSubscriptionRoute(app);
-  sendTestEventRoute(app);
-  listFailuresRoute(app);
+  createSubscriptionRoute(app, deps);
+  listSubscriptionsRoute(app, deps);
+  deleteSubscriptionRoute(app, deps);
+  sendTestEventRoute(app, deps);
+  listFailuresRoute(app, deps);
 }

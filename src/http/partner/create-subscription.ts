@@ -1,4 +1,4 @@
-import type { Shards } from "../../actions/shards.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
 import {
   createSubscription,
   type NewSubscription as Created,
@@ -8,18 +8,18 @@ import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { NewSubscription, subscriptionRequest } from "../subscription-schema.ts";
 import { partnerProblems } from "./operation.ts";
-import { callerOf, depsOf } from "./caller.ts";
+import { callerOf } from "./caller.ts";
 import { judgeSubscription, requireSubscriptionBody } from "./subscription-body.ts";
 import { answerKeyed, KeyHeader, REPLAYED_HEADER, requireGoodKey } from "./idempotency.ts";
 
-export function createSubscriptionRoute(app: App, settings: Shards["settings"]): void {
+export function createSubscriptionRoute(app: App, deps: Dependencies): void {
   app.post(
     "/webhooks",
     {
       config: { scope: "webhooks:manage" },
       attachValidation: true,
-      preValidation: requireGoodKey(judgeSubscription(settings)),
-      preHandler: requireSubscriptionBody(settings),
+      preValidation: requireGoodKey(judgeSubscription(deps)),
+      preHandler: requireSubscriptionBody(deps),
       schema: {
         operationId: "createSubscription",
         tags: ["Subscriptions"],
@@ -28,7 +28,7 @@ export function createSubscriptionRoute(app: App, settings: Shards["settings"]):
           "Events are delivered to the URL from now on. The response contains the signing secret, which is shown only once. " +
           "To rotate a secret, subscribe the same URL a second time.",
         headers: KeyHeader,
-        body: subscriptionRequest(settings.eventTypes),
+        body: subscriptionRequest(deps.eventTypes),
         response: {
           201: { ...NewSubscription, ...REPLAYED_HEADER },
           ...partnerProblems(
@@ -44,10 +44,10 @@ export function createSubscriptionRoute(app: App, settings: Shards["settings"]):
     },
     async (request, reply) => {
       const { organizationId } = callerOf(request);
-      return answerKeyed(request, reply.code(201), {
+      return answerKeyed(deps, request, reply.code(201), {
         route: "createSubscription",
         view: (created: Created) => ({ ...viewSubscription(created), secret: created.secret }),
-        work: (keep) => createSubscription(depsOf(request), organizationId, request.body, keep),
+        work: (keep) => createSubscription(deps, organizationId, request.body, keep),
       });
     },
   );

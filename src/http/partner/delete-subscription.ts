@@ -1,12 +1,13 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
 import { Type } from "typebox";
 import { deleteSubscription } from "../../actions/subscriptions.ts";
 import { parseId } from "../../domain/ids.ts";
 import type { App } from "../app.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { partnerProblems } from "./operation.ts";
-import { callerOf, depsOf } from "./caller.ts";
+import { callerOf } from "./caller.ts";
 
-export function deleteSubscriptionRoute(app: App): void {
+export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
   app.delete(
     "/webhooks/:id",
     {
@@ -25,7 +26,7 @@ export function deleteSubscriptionRoute(app: App): void {
     },
     async (request, reply) => {
       const { organizationId } = callerOf(request);
-      await deleteSubscription(depsOf(request), organizationId, parseId("wh", request.params.id));
+      await deleteSubscription(deps, organizationId, parseId("wh", request.params.id));
       return reply.code(204).send(null);
     },
   );

@@ -1,3 +1,4 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest, preValidationHookHandler } from "fastify";
 import { Type } from "typebox";
@@ -12,7 +13,7 @@ import {
 import type { SubscriptionId } from "../../domain/ids.ts";
 import type { Queryable } from "../../postgres/database.ts";
 import { faultsOf, type Violation } from "../faults.ts";
-import { callerOf, depsOf } from "./caller.ts";
+import { callerOf } from "./caller.ts";
 
 const NAME = "idempotency-key";
 
@@ -67,6 +68,7 @@ type Keep<Made> = (tx: Queryable, subscriptionId: SubscriptionId, made: Made) =>
  * work, which keeps the answer for the others.
  */
 export async function answerKeyed<Made, View extends object>(
+  deps: Dependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   {
@@ -83,7 +85,7 @@ export async function answerKeyed<Made, View extends object>(
   if (!keyed) return view(await work());
   // According to the schema of the reply's status.
   const bodyOf = (made: Made) => reply.serialize(view(made)) as string;
-  const { body, isReplayed } = await answerOnce(depsOf(request), keyed, async (keep) =>
+  const { body, isReplayed } = await answerOnce(deps, keyed, async (keep) =>
     bodyOf(await work((tx, subscriptionId, made) => keep(tx, subscriptionId, bodyOf(made)))),
   );
   if (isReplayed) void reply.header("idempotent-replayed", "true");

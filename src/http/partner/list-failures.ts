@@ -1,3 +1,4 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
 import { pageOfFailures } from "../../actions/failures.ts";
 import { parseId } from "../../domain/ids.ts";
 import type { App } from "../app.ts";
@@ -5,9 +6,9 @@ import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { FailuresPage } from "../failure-schema.ts";
 import { partnerProblems } from "./operation.ts";
-import { callerOf, depsOf } from "./caller.ts";
+import { callerOf } from "./caller.ts";
 
-export function listFailuresRoute(app: App): void {
+export function listFailuresRoute(app: App, deps: Dependencies): void {
   app.get(
     "/webhooks/:id/failures",
     {
@@ -26,7 +27,7 @@ export function listFailuresRoute(app: App): void {
       validatorCompiler: readByHand,
     },
     async (request) =>
-      pageOfFailures(depsOf(request), callerOf(request).organizationId, {
+      pageOfFailures(deps, callerOf(request).organizationId, {
         id: parseId("wh", request.params.id),
         ...readPageRequest(request.query),
       }),

@@ -1,11 +1,12 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
 import { listSubscriptions } from "../../actions/subscriptions.ts";
 import { viewSubscription } from "../../actions/views/subscription.ts";
 import type { App } from "../app.ts";
 import { Subscriptions } from "../subscription-schema.ts";
 import { partnerProblems } from "./operation.ts";
-import { callerOf, depsOf } from "./caller.ts";
+import { callerOf } from "./caller.ts";
 
-export function listSubscriptionsRoute(app: App): void {
+export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
   app.get(
     "/webhooks",
     {
@@ -21,7 +22,7 @@ export function listSubscriptionsRoute(app: App): void {
       },
     },
     async (request) => {
-      const rows = await listSubscriptions(depsOf(request), callerOf(request).organizationId);
+      const rows = await listSubscriptions(deps, callerOf(request).organizationId);
       return rows.map((row) => viewSubscription(row));
     },
   );

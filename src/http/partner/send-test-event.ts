@@ -1,3 +1,4 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
 import { Type } from "typebox";
 import { sendTestEvent } from "../../actions/test-events.ts";
 import { type EventId, parseId, publicId } from "../../domain/ids.ts";
@@ -6,7 +7,7 @@ import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { notePublished } from "../published-log.ts";
 import { partnerProblems } from "./operation.ts";
-import { callerOf, depsOf } from "./caller.ts";
+import { callerOf } from "./caller.ts";
 import { answerKeyed, KeyHeader, REPLAYED_HEADER, requireGoodKey } from "./idempotency.ts";
 
 const Proof = Type.Object(
@@ -32,7 +33,7 @@ const Accepted = Type.Object(
   },
 );
 
-export function sendTestEventRoute(app: App): void {
+export function sendTestEventRoute(app: App, deps: Dependencies): void {
   app.post(
     "/webhooks/:id/test",
     {
@@ -65,11 +66,11 @@ export function sendTestEventRoute(app: App): void {
       const { organizationId } = callerOf(request);
       const { secret } = request.body;
       const call = { id: parseId("wh", request.params.id), secret, requestId: request.id };
-      return answerKeyed(request, reply.code(200), {
+      return answerKeyed(deps, request, reply.code(200), {
         route: "sendTestEvent",
         view: (eventId: EventId) => ({ event_id: publicId("evt", eventId), enqueued: true }),
         work: async (keep) => {
-          const eventId = await sendTestEvent(depsOf(request), organizationId, call, keep);
+          const eventId = await sendTestEvent(deps, organizationId, call, keep);
           notePublished(request, [publicId("evt", eventId)]);
           return eventId;
         },

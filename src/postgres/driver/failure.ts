@@ -88,18 +88,18 @@ export function unproven(): Error {
 }
 
 export function silence(ms: number): Error {
-  return new Overdue(`the database did not answer for ${seconds(ms)}`, "ETIMEDOUT");
+  return coded(`the database did not answer for ${seconds(ms)}`, "ETIMEDOUT");
 }
 
 export function noConnection(ms: number): Error {
-  return new Overdue(`no connection was free for ${seconds(ms)}`, CLOSED);
+  return coded(`no connection was free for ${seconds(ms)}`, CLOSED);
 }
 
 const CROWDED = "CONNECTIONS_IN_USE";
 
 /** An organization's calls had all the connections that it may have. That is no outage, because the caller has the choice. */
 export function noConnectionOf(ms: number): Error {
-  return new Overdue(
+  return coded(
     `the connections that one organization may use were busy for ${seconds(ms)}`,
     CROWDED,
   );
@@ -107,20 +107,6 @@ export function noConnectionOf(ms: number): Error {
 
 export function isCrowded(error: unknown): boolean {
   return codeOf(error) === CROWDED;
-}
-
-class Overdue extends Error {
-  readonly code: string;
-
-  constructor(message: string, code: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-/** Returns true if our own time limit ended the work. The server may be slow or gone. */
-export function isOverdue(error: unknown): boolean {
-  return error instanceof Overdue || (error instanceof Error && error.cause instanceof Overdue);
 }
 
 export function left(): Error {

@@ -18,8 +18,6 @@ export interface PoolOptions extends ConnectionsOptions {
 }
 
 const CONTENT_MS = 10_000;
-/** The connections beyond `max`, which serve probes. */
-const PROBES_MAX = 1;
 /** The share of the connections that one organization may have. Its transactions may wait for each other's locks. */
 const HOLDER_SHARE = 1 / 2;
 
@@ -27,8 +25,6 @@ const HOLDER_SHARE = 1 / 2;
 export interface Lending {
   holder?: Holder;
   untilMs?: number;
-  /** A probe does not wait for the connections of others: the pool opens one more for it. */
-  isProbe?: boolean;
 }
 
 /**
@@ -55,7 +51,7 @@ export class Pool {
   #onReturn: () => void = () => undefined;
 
   constructor({ silenceMs, contentMs = CONTENT_MS, begin, ...options }: PoolOptions) {
-    this.#connections = new Connections({ ...options, max: options.max + PROBES_MAX });
+    this.#connections = new Connections(options);
     this.#max = this.#limit = options.max;
     this.#silenceMs = silenceMs;
     this.#contentMs = contentMs;
@@ -97,11 +93,11 @@ export class Pool {
   }
 
   async #lend<Result>(
-    { holder = null, untilMs = Infinity, isProbe = false }: Lending,
+    { holder = null, untilMs = Infinity }: Lending,
     work: (ask: Run, connection: Connection) => Promise<Result>,
   ): Promise<Result> {
     const limitMs = () => Math.max(0, Math.min(this.#silenceMs, untilMs - performance.now()));
-    const connection = await this.#borrow(new Call(holder, limitMs(), isProbe));
+    const connection = await this.#borrow(new Call(holder, limitMs()));
     let isBroken = false;
     try {
       return await work(async (statement) => {
@@ -125,7 +121,6 @@ export class Pool {
 
   #borrow(call: Call): Promise<Connection> {
     if (this.#ended) call.reject(closed());
-    else if (call.isProbe) void this.#start(call);
     else if (this.#lent < this.#limit && this.#mayBorrow(call.holder)) void this.#start(call);
     else this.#waiting.add(call);
     return call.connection;
@@ -165,7 +160,7 @@ export class Pool {
   /** If no new connection can be made, an existing one serves the call later. */
   #refuse(call: Call, error: Error): void {
     const others = this.#lent - 1 + this.#connections.idle;
-    if (isFull(error) && others > 0 && !call.isProbe) {
+    if (isFull(error) && others > 0) {
       this.#limit = others;
       this.#growing ??= setTimeout(() => this.#grow(), this.#contentMs).unref();
       this.#waiting.putBack(call);

@@ -12,16 +12,14 @@ const HOLDER_WAIT = 1 / 2;
 export class Call {
   /** For whom the connection is. Null: the service itself. */
   readonly holder: Holder;
-  readonly isProbe: boolean;
   readonly connection: Promise<Connection>;
   readonly #timer: NodeJS.Timeout;
   /** Null if the call is over. */
   #open: { resolve: (connection: Connection) => void; reject: (error: Error) => void } | null =
     null;
 
-  constructor(holder: Holder, limitMs: number, isProbe = false) {
+  constructor(holder: Holder, limitMs: number) {
     this.holder = holder;
-    this.isProbe = isProbe;
     this.connection = new Promise((resolve, reject) => (this.#open = { resolve, reject }));
     const [waitMs, refusal] =
       holder === null ? [limitMs, noConnection] : [limitMs * HOLDER_WAIT, noConnectionOf];

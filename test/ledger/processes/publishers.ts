@@ -4,16 +4,9 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { publish } from "../../../src/actions/publish.ts";
 import { parseId } from "../../../src/domain/ids.ts";
-import { groupBy } from "../../../src/lib/group-by.ts";
 import { connect, type Queryable } from "../../../src/postgres/database.ts";
 import { ADMIN_TOKEN, run } from "../../support/program.ts";
-import {
-  onlyOrganizationOf,
-  organizationOf,
-  readPublications,
-  type Way,
-  write,
-} from "../publications.ts";
+import { readPublications, type Way, write } from "../publications.ts";
 import { PUBLISHED_TYPE, type PublisherOptions, WHERE } from "../publishers.ts";
 import { pick, randomFrom } from "../random.ts";
 
@@ -57,9 +50,8 @@ const options = JSON.parse(process.argv[2] ?? "") as PublisherOptions;
 const { answers: before } = readPublications(options.journalFile);
 const journal = openSync(options.journalFile, "a");
 const random = randomFrom(options.seed + before.size);
-const ways: readonly Way[] =
-  options.databaseUrl === null ? ["http"] : ["http", "sql", "typescript"];
-const db = connect(options.databaseUrl ?? "", { max: WORKERS, name: "publishers" });
+const ways: readonly Way[] = ["http", "sql", "typescript"];
+const db = connect(options.databaseUrl, { max: WORKERS, name: "publishers" });
 const began = performance.now();
 
 const calls: string[][] = [];
@@ -67,25 +59,15 @@ for (let count = 0; count < options.published; count += calls.at(-1)?.length ?? 
   const size = BATCHES[calls.length % BATCHES.length] ?? 1;
   calls.push(Array.from({ length: size }, (_, i) => keyOf(calls.length, i)));
 }
-if (options.databaseUrl !== null) {
-  await untilItWorks(
-    () =>
-      db`create table if not exists ledger_orders (key text primary key, event_id uuid not null)`,
-  );
-}
-// While a shard is away, the workers of other organizations go on.
-const lanes = groupBy([...calls.entries()], ([, keys]) => onlyOrganizationOf(keys) ?? "several");
-await Promise.all(
-  [...lanes.values()].flatMap((lane) => {
-    const left = lane.values();
-    return Array.from({ length: WORKERS }, () => work(left));
-  }),
+await untilItWorks(
+  () => db`create table if not exists ledger_orders (key text primary key, event_id uuid not null)`,
 );
+const left = calls.entries();
+await Promise.all(Array.from({ length: WORKERS }, () => work(left)));
 process.exit(0);
 
 function keyOf(call: number, i: number): string {
-  const { organizations } = options;
-  return `${organizations[(call + i) % organizations.length]}/order-${call}-${i}`;
+  return `order-${call}-${i}`;
 }
 
 async function work(left: Iterable<[number, string[]]>): Promise<void> {
@@ -98,10 +80,10 @@ async function work(left: Iterable<[number, string[]]>): Promise<void> {
 }
 
 async function publishUntilAnswered(call: number, keys: string[]): Promise<void> {
-  const isCommand = options.databaseUrl !== null && call % COMMANDS_EVERY === COMMAND;
+  const isCommand = call % COMMANDS_EVERY === COMMAND;
   await untilItWorks(async () => {
     const way = isCommand ? "command" : pick(random, ways);
-    write(journal, { begins: keys, way, at: Date.now() });
+    write(journal, { begins: keys, way });
     const told = await BY_WAY[way](keys);
     if (random() < LOST) throw new Error("the answer is lost");
     note(way, told);
@@ -135,7 +117,7 @@ async function urlOfService(): Promise<string> {
 async function byHttp(keys: string[]): Promise<Answers> {
   const operatorUrl = await urlOfService();
   const events = keys.map((dedupe_key) => ({
-    ...{ organization: organizationOf(dedupe_key), type: PUBLISHED_TYPE },
+    ...{ organization: options.organization, type: PUBLISHED_TYPE },
     ...{ data: { dedupe_key }, dedupe_key },
   }));
   const response = await fetch(`${operatorUrl}/api/v1/admin/events`, {
@@ -145,10 +127,7 @@ async function byHttp(keys: string[]): Promise<Answers> {
     signal: AbortSignal.timeout(PATIENCE_MS),
   });
   const text = await response.text();
-  if (response.status >= 500) {
-    write(journal, { refused: keys });
-    throw new Error(text);
-  }
+  if (response.status >= 500) throw new Error(text);
   if (response.status !== 202) throw new Refused(text);
   const told = JSON.parse(text) as Told | { items: Told[] };
   const items = "items" in told ? told.items : [told];
@@ -170,7 +149,7 @@ function bare(told: Told | undefined): string {
 
 async function byCommand([key = ""]: string[]): Promise<Answers> {
   const env = { PARTNER_API_URL: await urlOfService(), PARTNER_API_TOKEN: ADMIN_TOKEN };
-  const event = ["--organization", organizationOf(key), "--type", PUBLISHED_TYPE, "--data", "{}"];
+  const event = ["--organization", options.organization, "--type", PUBLISHED_TYPE, "--data", "{}"];
   const child = run(["event", "publish", ...event, "--dedupe-key", key, "--json"], env);
   const closed = once(child, "close");
   if (random() < COMMANDS_KILLED) {
@@ -190,7 +169,7 @@ async function bySql(keys: string[]): Promise<Answers> {
     const told: Answers = {};
     for (const key of keys) {
       const [row] = await tx<{ event: string }[]>`
-        select partner_api_publish(organization => ${organizationOf(key)}, type => ${PUBLISHED_TYPE}, data => '{}',
+        select partner_api_publish(organization => ${options.organization}, type => ${PUBLISHED_TYPE}, data => '{}',
                                    dedupe_key => ${key}) as event`;
       told[key] = { event: row?.event ?? "", isDuplicate: false };
     }
@@ -201,7 +180,7 @@ async function bySql(keys: string[]): Promise<Answers> {
 async function byTypescript(keys: string[]): Promise<Answers> {
   return inTransaction(async (tx) => {
     const [organization] = await tx<{ id: string }[]>`
-      select id from organizations where slug = ${onlyOrganizationOf(keys) ?? ""}`;
+      select id from organizations where slug = ${options.organization}`;
     const events = keys.map((dedupeKey) => ({
       ...{ organizationId: organization?.id ?? "", type: PUBLISHED_TYPE, data: "{}", dedupeKey },
     }));

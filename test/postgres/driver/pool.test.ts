@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { type Database, isOverdue, isUnavailable, probe } from "../../../src/postgres/database.ts";
+import { type Database, isUnavailable } from "../../../src/postgres/database.ts";
 import { Pool, type PoolOptions } from "../../../src/postgres/driver/pool.ts";
 import { readUrl } from "../../../src/postgres/driver/url.ts";
 import { createDatabase, environmentOf, ownerOf } from "../../support/database.ts";
@@ -161,27 +161,4 @@ test("organizations that wait for a connection take turns", async (t) => {
   };
   await Promise.all(["busy", "busy", "busy", "busy", "one", "two"].map(ask));
   assert.deepEqual(order, ["busy", "busy", "one", "two", "busy", "busy"]);
-});
-
-test(
-  "a busy pool answers a probe, and a frozen server does not",
-  { timeout: 60_000 },
-  async (t) => {
-    const { db, freeze, thaw } = await aGate(t, await createDatabase(), { max: 1 });
-    await db.begin(async () => {
-      await probe(db, 5_000);
-      freeze();
-      await assert.rejects(probe(db, 100), isOverdue);
-      thaw();
-    });
-  },
-);
-
-test("a server without a free connection for a probe counts as answering", async (t) => {
-  const { db } = await aGate(t, await aDatabaseFor(1), { max: 1 });
-  await db.begin(async (tx) => {
-    await tx`select 1`;
-    await assert.rejects(db.probing(5_000)`select 1`.execute(), { code: "53300" });
-    await probe(db, 5_000);
-  });
 });
