@@ -1,6 +1,7 @@
 import { parseKeyId } from "../domain/api-key.ts";
-import { invalidRequest } from "../domain/errors.ts";
+import { invalidRequest, noSuch } from "../domain/errors.ts";
 import { idIn, parseId, publicId } from "../domain/ids.ts";
+import { SLUG } from "../domain/organization.ts";
 import {
   findAttempt,
   findDeliveryState,
@@ -15,6 +16,7 @@ import {
 import type { Dependencies } from "./dependencies.ts";
 import { listEverKnown } from "./event-types.ts";
 import { hostIn } from "./queries.ts";
+import { getOrganization } from "./organizations.ts";
 
 /** A search result. `kind` tells which page shows it. */
 export interface Found {
@@ -92,6 +94,17 @@ async function eventTypes(deps: Deps, name: string): Promise<Found[]> {
 async function hosts({ db }: Deps, host: string): Promise<Found[]> {
   const rows = await listHosts(db, host, FOUND_MAX);
   return rows.map((found) => ({ kind: "host", id: found, label: found }));
+}
+
+/** Returns the thing with this id, or the organization with this slug, also a closed one. */
+export async function findExactly(deps: Pick<Deps, "db">, name: string): Promise<Found> {
+  if (!SLUG.test(name)) {
+    const found = await findById(deps, name);
+    if (!found) throw noSuch("thing");
+    return found;
+  }
+  const { id, slug } = await getOrganization(deps, name, { withClosed: true });
+  return { kind: "organization", id: publicId("org", id), label: slug };
 }
 
 /** Returns null unless the text is the id of something that exists. */

@@ -13,7 +13,7 @@ import { listActivity } from "../postgres/activity.ts";
 import { findStanding } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { getOrganization } from "./organizations.ts";
-import { readChoice, readId, readTime, refuseEmpty } from "./queries.ts";
+import { readBoolean, readChoice, readId, readTime, refuseEmpty } from "./queries.ts";
 import { type ActivityView, viewActivity } from "./views/activity.ts";
 
 /** A filter of activity, as an operator writes it. Without an organization or a subscription: the service's. */
@@ -25,6 +25,8 @@ export interface ActivityQuery {
   /** Default: now. */
   until?: string | undefined;
   step?: string | undefined;
+  /** `true`: with the counts of latencies, with which a gateway merges the activity of several cells. */
+  mergeable?: string | undefined;
 }
 
 const STEPS = Object.keys(STEPS_MS) as Step[];
@@ -38,16 +40,17 @@ export async function getActivity(
   const faults: Fault[] = [];
   const { since, until, stepMs } = readSpan(query, deps.clock(), faults);
   refuseBoth(query, faults);
+  const isMergeable = readBoolean("/mergeable", query.mergeable, faults) ?? false;
   requireNoFaults(faults);
 
   const first = periodAt(since, stepMs);
   const scope = await findScope(deps, query);
   const points = await listActivity(deps.db, { scope, since: first, until }, stepMs);
   const byTime = new Map(points.map((point) => [point.at.getTime(), point]));
+  const withRequests = query.organization !== undefined;
   const items: ActivityView[] = [];
   for (let at = first; at < until; at = after(at, stepMs)) {
-    const point = byTime.get(at.getTime());
-    items.push(viewActivity(at, point, { withRequests: query.organization !== undefined }));
+    items.push(viewActivity(at, byTime.get(at.getTime()), { withRequests, isMergeable }));
   }
   return { items };
 }

@@ -10,7 +10,7 @@ import { listOrganizations } from "../postgres/organizations.ts";
 import { listSubscriptions } from "../postgres/subscription-list.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { listEverKnown } from "./event-types.ts";
-import { getOrganization } from "./organizations.ts";
+import { getOrganization, organizationName } from "./organizations.ts";
 import { findOwners } from "./owners.ts";
 import { readPage } from "./pages.ts";
 import {
@@ -25,16 +25,22 @@ import { type DeliveryView, viewDelivery } from "./views/delivery.ts";
 import { type OrganizationView, viewOrganization } from "./views/organization.ts";
 import { type OperatedSubscriptionView, viewOperatedSubscription } from "./views/subscription.ts";
 
-/** Returns a page of organizations, ordered by slug. */
+/** The most names that a page of organizations is limited to. */
+export const NAMES_MAX = 100;
+
+/** Returns a page of organizations, ordered by slug. `names`: only these, ids or slugs with commas between them. */
 export async function pageOfOrganizations(
   { db }: Pick<Dependencies, "db">,
-  request: PageRequest,
+  { names: given, ...request }: PageRequest & { names?: string | undefined },
 ): Promise<Page<OrganizationView>> {
+  const names = given?.split(",").map((name) => organizationName(name.trim())) ?? null;
+  const isTooMany = names !== null && names.length > NAMES_MAX;
   return readPage(request, {
     name: "organizations",
     form: SLUG,
+    faults: isTooMany ? [{ pointer: "/names", detail: `must be at most ${NAMES_MAX} names` }] : [],
     positionOf: (row) => row.slug,
-    rows: (after, limit) => listOrganizations(db, { after, limit }),
+    rows: (after, limit) => listOrganizations(db, names, { after, limit }),
     view: viewOrganization,
   });
 }

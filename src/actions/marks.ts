@@ -10,7 +10,7 @@ import { readTime } from "./queries.ts";
 export type MarkView = Omit<Mark, "at"> & { at: string };
 
 /** The longest list, and the most that are read of each kind. */
-const MARKS_MAX = 200;
+export const MARKS_MAX = 200;
 
 /** Returns the latest changes of the service since a time, latest first. Default: as far back as they are kept. */
 export async function viewMarks(

@@ -9,6 +9,7 @@ import {
   insertOrganization,
   type OrganizationName,
   type Organization,
+  reserveSlug as reserve,
   updateRateLimit,
 } from "../postgres/organizations.ts";
 import { deleteSubscriptionsOf } from "../postgres/subscriptions.ts";
@@ -30,8 +31,26 @@ export async function createOrganization(
     { id: randomId(), slug, rateLimitPerMinute, createdAt: clock() },
     cell,
   );
-  if (!organization) throw new PartnerError("slug_taken", "An organization has this slug already.");
+  if (!organization) throw slugTaken();
   return organization;
+}
+
+/**
+ * Reserves a slug for an organization of a cell. Called in the first cell of a gateway, which knows all slugs. Returns the cell
+ * that it is reserved for, now or before.
+ */
+export async function reserveSlug(
+  { db }: Pick<Dependencies, "db">,
+  slug: string,
+  cell: string,
+): Promise<string> {
+  const reserved = await reserve(db, slug, cell);
+  if (reserved === null) throw slugTaken();
+  return reserved;
+}
+
+function slugTaken(): PartnerError {
+  return new PartnerError("slug_taken", "An organization has this slug already.");
 }
 
 /** Reads `org_<uuid>` or a slug. */

@@ -7,6 +7,7 @@ import {
   type Overview,
   type Trends,
   unknownOverview,
+  withoutParts,
 } from "./overview.ts";
 
 /** How long one overview is kept for all callers. */
@@ -18,13 +19,20 @@ const PATIENCE_MS = 5_000;
 
 type Deps = Pick<Dependencies, "db" | "clock" | "ownProblems">;
 
+/** One reading. `plain` is without what only gateways need. */
+interface Shared {
+  endedAt: number | null;
+  mergeable: Promise<Overview>;
+  plain: Promise<Overview>;
+}
+
 /** Reads the overview for all callers, and queries the database at most once a second. */
 export class OverviewReader {
   readonly #deps: Deps;
   readonly #nowMs: () => number;
   readonly #folders = new ProblemLog();
   readonly #database = new ProblemLog();
-  #overview: { endedAt: number | null; value: Promise<Overview> } | undefined;
+  #overview: Shared | undefined;
   #trends: { at: number; value: Trends } | undefined;
 
   constructor(deps: Deps, nowMs: () => number = () => performance.now()) {
@@ -33,15 +41,22 @@ export class OverviewReader {
   }
 
   read(): Promise<Overview> {
-    const { endedAt, value } = this.#overview ?? { endedAt: -Infinity };
-    if (value && (endedAt === null || this.#nowMs() - endedAt < OVERVIEW_MS)) return value;
+    return this.#share().plain;
+  }
 
-    const begun: { endedAt: number | null; value: Promise<Overview> } = {
-      endedAt: null,
-      value: this.#find().finally(() => (begun.endedAt = this.#nowMs())),
-    };
+  /** Returns an overview that a gateway can merge with those of other cells. */
+  readMergeable(): Promise<Overview> {
+    return this.#share().mergeable;
+  }
+
+  #share(): Shared {
+    const last = this.#overview;
+    if (last && (last.endedAt === null || this.#nowMs() - last.endedAt < OVERVIEW_MS)) return last;
+    const mergeable = this.#find().finally(() => (begun.endedAt = this.#nowMs()));
+    const begun: Shared = { endedAt: null, mergeable, plain: mergeable.then(withoutParts) };
+    begun.plain.catch(() => undefined); // Nobody may have asked for it.
     this.#overview = begun;
-    return begun.value;
+    return begun;
   }
 
   /** Returns the overview for the time in which the database is unavailable. It has no stored data. */

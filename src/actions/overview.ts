@@ -37,7 +37,7 @@ export interface Overview {
     deliveries_per_second: number | null;
     success_share: number | null;
     attempt_ms: Latency;
-    waiting: Backlog | { due: null; scheduled: null; estimated: false };
+    waiting: Record<"due" | "scheduled", number | null> & Pick<Backlog, "estimated">;
     oldest_due_seconds: number | null;
     attempts_under_way: number | null;
   };
@@ -56,7 +56,7 @@ export type Trends = Pick<Overview, "last_24h" | "failing" | "slowest" | "near_l
 type Deps = Pick<Dependencies, "db" | "clock">;
 
 /** The length of each of the three lists, and the time span of their ranking. */
-const RANKED_MAX = 10;
+export const RANKED_MAX = 10;
 const RANKED_OVER_MS = 60 * MINUTE_MS;
 const DAY_MS = 1_440 * MINUTE_MS;
 
@@ -125,6 +125,25 @@ export async function findOverview(
   };
 }
 
+/** Returns the overview without what only gateways need. */
+export function withoutParts({ now, failing, slowest, ...overview }: Overview): Overview {
+  const plain = (row: RankedView) => {
+    const copy = { ...row, ...quantilesOf(row) };
+    delete copy.measure;
+    return copy;
+  };
+  return {
+    ...overview,
+    now: { ...now, ...quantilesOf(now) },
+    failing: failing.map(plain),
+    slowest: slowest.map(plain),
+  };
+}
+
+function quantilesOf({ attempt_ms: { p50, p99 } }: { attempt_ms: Latency }) {
+  return { attempt_ms: { p50, p99 } };
+}
+
 /** Returns the overview while the database is unavailable. */
 export function unknownOverview(problems: readonly Problem[]): Overview {
   return {
@@ -162,7 +181,7 @@ function viewRecent(points: ActivityPoint[], now: Date) {
   const seconds = (now.getTime() - recentSpan(now).since.getTime()) / 1000;
   return {
     deliveries_per_second: Math.round((10 * sumOf(points, "delivered")) / seconds) / 10,
-    ...viewAttempts(points),
+    ...viewAttempts(points, { isMergeable: true }),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   PAGE_LIMIT,
   type PageRequest,
 } from "../domain/page.ts";
+import { readBoolean } from "./queries.ts";
 
 /** A list that is read page by page. */
 export interface PagedList<Row, Item> {
@@ -28,10 +29,11 @@ export interface Part<Row> {
 
 /** Returns one page. Reads one row more than fits, to know if there is a next page. */
 export async function readPage<Row, Item>(
-  { limit = PAGE_LIMIT.default, cursor }: PageRequest,
+  { limit = PAGE_LIMIT.default, cursor, mergeable }: PageRequest,
   { name, form, positionOf, rows, view, faults = [] }: PagedList<Row, Item>,
 ): Promise<Page<Item>> {
   const after = cursor === undefined ? null : decodeCursor(name, form, cursor);
+  const isMergeable = readBoolean("/mergeable", mergeable, faults) ?? false;
   requireNoFaults([
     ...faults,
     ...rangeFaults("/limit", limit, PAGE_LIMIT.max),
@@ -48,6 +50,6 @@ export async function readPage<Row, Item>(
   return {
     items: shown.map((row) => view(row)),
     next_cursor: next === null ? null : encodeCursor(name, next),
-    cursors: () => shown.map((row) => encodeCursor(name, positionOf(row))),
+    ...(isMergeable && { cursors: shown.map((row) => encodeCursor(name, positionOf(row))) }),
   };
 }

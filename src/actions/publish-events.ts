@@ -40,28 +40,12 @@ export interface PublishingParts extends Pick<
 export async function publishEvents(
   deps: PublishingParts,
   body: unknown,
-  {
-    documentFaults = [],
-    ...origin
-  }: { documentFaults?: readonly Fault[] | undefined; requestId?: string } = {},
+  { documentFaults, ...origin }: { documentFaults?: readonly Fault[]; requestId?: string } = {},
 ): Promise<PublishedView | { items: PublishedView[] }> {
-  const { isBatch, events } = eventsIn(body);
-  const faults = [...documentFaults, ...(isBatch ? batchFaults(body) : [])];
-  if (isBatch && faults.length > documentFaults.length) requireNone(faults);
-
-  const doubts: Doubt[] = [];
-  const judging = {
-    ...{ types: deps.eventTypes, retentionMs: deps.retentionMs },
-    ...{ now: deps.clock(), documentFaults, doubts },
-  };
-  const read = await inSteps(readEvents(events, judging, faults));
-  await settle(doubts, faults);
-  const organizations = await findOrganizations(deps, events, faults);
-  requireNone(faults);
-
+  const { isBatch, events, organizations } = await readEvents(deps, body, documentFaults);
   const published = await deps.batched.publishAll(
     // Not copied: that took longer than to read them.
-    read.map((event) => {
+    events.map((event) => {
       const organizationId = organizations.get(event.organization) ?? "";
       return Object.assign(event, { organizationId }, origin);
     }),
@@ -71,8 +55,34 @@ export async function publishEvents(
   return isBatch || !only ? { items } : only;
 }
 
+/** Returns the events of `body`, and the ids of their organizations by name. Throws one error that names every fault. */
+export async function readEvents(
+  deps: PublishingParts,
+  body: unknown,
+  documentFaults: readonly Fault[] = [],
+): Promise<{
+  isBatch: boolean;
+  events: EventRequest[];
+  organizations: Map<string, OrganizationId>;
+}> {
+  const { isBatch, events } = eventsIn(body);
+  const faults = [...documentFaults, ...(isBatch ? batchFaults(body) : [])];
+  if (isBatch && faults.length > documentFaults.length) requireNone(faults);
+
+  const doubts: Doubt[] = [];
+  const judging = {
+    ...{ types: deps.eventTypes, retentionMs: deps.retentionMs },
+    ...{ now: deps.clock(), documentFaults, doubts },
+  };
+  const read = await inSteps(readEach(events, judging, faults));
+  await settle(doubts, faults);
+  const organizations = await findOrganizations(deps, events, faults);
+  requireNone(faults);
+  return { isBatch, events: read, organizations };
+}
+
 /** Adds the faults of the events to `faults`. Returns the events without any. Yields after each step. */
-function* readEvents(
+function* readEach(
   events: Map<string, unknown>,
   judging: Judging,
   faults: Fault[],
@@ -121,7 +131,8 @@ async function findOrganizations(
   return ids;
 }
 
-function requireNone(faults: Fault[]): void {
+/** Throws one error that names the faults, in the order of the request. */
+export function requireNone(faults: Fault[]): void {
   const sorted = faults.toSorted((a, b) =>
     a.pointer.localeCompare(b.pointer, "en", { numeric: true }),
   );

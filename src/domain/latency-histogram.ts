@@ -48,6 +48,8 @@ export function quantileMs(histogram: LatencyHistogram, q: number): number | nul
 export interface Latency {
   p50: number | null;
   p99: number | null;
+  /** The counts by bucket, for merges. */
+  buckets?: Record<string, number>;
 }
 
 export function latencyOf(histogram: LatencyHistogram): Latency {

@@ -6,14 +6,15 @@ export const PAGE_LIMIT = { default: 50, max: 200 };
 export interface PageRequest {
   limit?: number | undefined;
   cursor?: string | undefined;
+  /** `true`: the page has the cursors of its items, with which a gateway merges the pages of several cells. */
+  mergeable?: string | undefined;
 }
 
 /** `next_cursor` is null on the last page. */
 export interface Page<Item> {
   items: Item[];
   next_cursor: string | null;
-  /** Returns the cursor of each item, for gateways, which merge the pages of several cells. */
-  cursors?: () => string[];
+  cursors?: string[];
 }
 
 /**
@@ -28,8 +29,13 @@ export function encodeCursor(list: string, position: string): string {
 
 /** The position in `list`, or null if `encodeCursor` did not make this cursor from a position of this form. */
 export function decodeCursor(list: string, form: RegExp, cursor: string): string | null {
-  const position = Buffer.from(cursor, "base64url").subarray(DIGEST_BYTES).toString();
+  const position = positionIn(cursor);
   return form.test(position) && encodeCursor(list, position) === cursor ? position : null;
+}
+
+/** Positions sort as text, in the order of their list or against it. */
+export function positionIn(cursor: string): string {
+  return Buffer.from(cursor, "base64url").subarray(DIGEST_BYTES).toString();
 }
 
 const DIGEST_BYTES = 9;

@@ -31,6 +31,34 @@ export function pageOf<Item extends TSchema>(item: Item, title: string, descript
   );
 }
 
+/** Of an answer that a gateway merges from its cells. */
+export const Unreachable = Type.Optional(
+  Type.Array(Type.String(), {
+    description:
+      "Only from a gateway, and only if cells did not answer: their names. Their items are missing.",
+  }),
+);
+
+/** A query parameter for gateways. */
+export const Mergeable = Type.Optional(
+  Type.Boolean({
+    default: false,
+    description:
+      "For gateways: adds what it takes to merge the response with those of other cells.",
+  }),
+);
+
+export const CellsPageQuery = Type.Object({ ...PageQuery.properties, mergeable: Mergeable });
+
+/** A page of a list that the cells of a gateway have parts of. */
+export function pageOfCells<Item extends TSchema>(item: Item, title: string, description: string) {
+  const { properties } = pageOf(item, title, description);
+  const cursors = Type.Optional(
+    Type.Array(Type.String(), { description: "Only with `mergeable`: the cursor of each item." }),
+  );
+  return Type.Object({ ...properties, cursors, unreachable: Unreachable }, { title, description });
+}
+
 /**
  * Turns the validator off for routes whose query `readPageRequest` reads. Their schema is documentation, and `actions/pages.ts`
  * enforces it. The validator would see a text in place of a number, and would report only the faults that it knows.

@@ -78,6 +78,11 @@ export interface OrganizationName {
   slug: string | null;
 }
 
+function isAmong(db: Queryable, names: OrganizationName[]) {
+  return db`(id = any(${names.flatMap(({ id }) => id ?? [])}::uuid[])
+             or slug = any(${names.flatMap(({ slug }) => slug ?? [])}::text[]))`;
+}
+
 /** Finds organizations by name, in the same order. Null for each that is absent, or closed unless those are asked for. */
 export async function findOrganizations(
   db: Queryable,
@@ -86,21 +91,20 @@ export async function findOrganizations(
 ): Promise<(Organization | null)[]> {
   const rows = await db<Organization[]>`
     select ${columns(db)} from organizations
-     where (id = any(${names.flatMap(({ id }) => id ?? [])}::uuid[])
-            or slug = any(${names.flatMap(({ slug }) => slug ?? [])}::text[]))
-       ${withClosed ? db`` : db`and closed_at is null`}`;
+     where ${isAmong(db, names)} ${withClosed ? db`` : db`and closed_at is null`}`;
   const byName = new Map(rows.flatMap((row) => [[row.id, row] as const, [row.slug, row] as const]));
   return names.map(({ id, slug }) => byName.get(id ?? slug ?? "") ?? null);
 }
 
-/** Returns organizations in order of slug, byte by byte, after `after`. Leaves closed ones out. */
+/** Returns organizations in order of slug, byte by byte, after `after`. Leaves closed ones out. `names`: null for all. */
 export async function listOrganizations(
   db: Queryable,
+  names: OrganizationName[] | null,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<Organization[]> {
   return db<Organization[]>`
     select ${columns(db)} from organizations
-     where slug ~>~ ${after ?? ""} and closed_at is null
+     where slug ~>~ ${after ?? ""} and closed_at is null ${names === null ? db`` : db`and ${isAmong(db, names)}`}
      order by slug using ~<~
      limit ${limit}`;
 }

@@ -27,7 +27,7 @@ export interface ActivityView {
 export function viewActivity(
   at: Date,
   point: ActivityPoint | undefined,
-  { withRequests }: { withRequests: boolean },
+  { withRequests, isMergeable }: { withRequests: boolean; isMergeable: boolean },
 ): ActivityView {
   const points = point ? [point] : [];
   const sum = (name: Counter) => point?.[name] ?? 0;
@@ -39,8 +39,8 @@ export function viewActivity(
     succeeded,
     failed,
     by_reason: point?.reasons ?? {},
-    attempt_ms: latencyIn(points, "attemptMs"),
-    end_to_end_ms: latencyIn(points, "endToEndMs"),
+    attempt_ms: latencyIn(points, "attemptMs", isMergeable),
+    end_to_end_ms: latencyIn(points, "endToEndMs", isMergeable),
     ...(withRequests ? { requests: sum("requests"), rate_limited: sum("rate_limited") } : {}),
   };
 }
@@ -48,13 +48,16 @@ export function viewActivity(
 type Counts = readonly Pick<ActivityPoint, "succeeded" | "failed" | "attemptMs">[];
 
 /** The results of the attempts in these periods. The share is null if there are none. */
-export function viewAttempts(points: Counts): {
+export function viewAttempts(
+  points: Counts,
+  { isMergeable = false } = {},
+): {
   success_share: number | null;
   attempt_ms: Latency;
 } {
   return {
     success_share: shareOf(sumOf(points, "succeeded"), sumOf(points, "failed")),
-    attempt_ms: latencyIn(points, "attemptMs"),
+    attempt_ms: latencyIn(points, "attemptMs", isMergeable),
   };
 }
 
@@ -68,16 +71,19 @@ export function sumOf<Name extends string>(
 function latencyIn<Name extends string>(
   points: readonly Record<Name, Record<string, number>>[],
   name: Name,
+  isMergeable: boolean,
 ): Latency {
-  return latencyOf(mergeHistograms(points.map((point) => histogramOf(point[name]))));
+  const histogram = mergeHistograms(points.map((point) => histogramOf(point[name])));
+  const latency = latencyOf(histogram);
+  return isMergeable ? { ...latency, buckets: Object.fromEntries(histogram) } : latency;
 }
 
-function histogramOf(counts: Record<string, number>): LatencyHistogram {
+export function histogramOf(counts: Record<string, number>): LatencyHistogram {
   return new Map(Object.entries(counts).map(([bucket, count]) => [Number(bucket), count]));
 }
 
 /** Returns the share of successes to four decimals. Null if nothing was attempted. */
-function shareOf(succeeded: number, failed: number): number | null {
+export function shareOf(succeeded: number, failed: number): number | null {
   const attempts = succeeded + failed;
   return attempts === 0 ? null : Math.round((10_000 * succeeded) / attempts) / 10_000;
 }

@@ -3,8 +3,11 @@ import { publicId } from "../../domain/ids.ts";
 import type { NearLimit, RankedSubscription } from "../../postgres/activity.ts";
 import { viewAttempts } from "./activity.ts";
 
-/** A subscription that fails often or is slow, with its numbers of the last hour. */
-export type RankedView = ReturnType<typeof viewRanked>;
+/**
+ * A subscription that fails often or is slow, with its numbers of the last hour. `measure`, by which it is ranked, is for
+ * gateways.
+ */
+export type RankedView = Omit<ReturnType<typeof viewRanked>, "measure"> & { measure?: number };
 
 /** An organization that came near its rate limit in the last hour. */
 export type NearLimitView = ReturnType<typeof viewNearLimit>;
@@ -19,7 +22,8 @@ export function viewRanked(row: RankedSubscription) {
     consecutive_failures: row.consecutiveFailures,
     attempts: row.succeeded + row.failed,
     failed: row.failed,
-    ...viewAttempts([row]),
+    ...viewAttempts([row], { isMergeable: true }),
+    measure: row.measure,
   };
 }
 

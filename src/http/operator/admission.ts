@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { isUnavailable } from "../../postgres/database.ts";
-import { wasEnded } from "../../actions/sessions.ts";
-import type { Dependencies } from "../../actions/dependencies.ts";
+import type { Clock } from "../../domain/clock.ts";
 import { PartnerError } from "../../domain/errors.ts";
 import { mayCall, maySignIn, type OperatorRole } from "../../domain/operator-role.ts";
 import { isUnexpired, openSession, type Session } from "../../domain/session.ts";
@@ -57,7 +56,10 @@ export interface SignIns {
  * Checks operators' tokens and sessions. An address that sends too many wrong tokens has to wait. A right token always passes,
  * so that no one can lock the operators out.
  */
-export function createSignIns(deps: Dependencies, tokens: readonly OperatorToken[]): SignIns {
+export function createSignIns(
+  { clock, hasEnded }: { clock: Clock; hasEnded: (session: Session) => Promise<boolean> },
+  tokens: readonly OperatorToken[],
+): SignIns {
   const findOperator = createTokenCheck(tokens);
   const failed = new FailedSignIns();
 
@@ -76,7 +78,7 @@ export function createSignIns(deps: Dependencies, tokens: readonly OperatorToken
       return operator;
     },
     foreignSessions: ({ raw }) => {
-      const now = deps.clock();
+      const now = clock();
       return sessionsOf(raw).filter(
         (value) => isUnexpired(value, now) && openSession(value, tokens, now) === null,
       );
@@ -95,22 +97,22 @@ export function createSignIns(deps: Dependencies, tokens: readonly OperatorToken
     }
 
     const [opened] = sessionsOf(request.raw).flatMap(
-      (value) => openSession(value, tokens, deps.clock()) ?? [],
+      (value) => openSession(value, tokens, clock()) ?? [],
     );
     if (!opened || !maySignIn(opened.signer.role)) throw refusal(request, false);
     refuseCrossSite(request);
-    const isEnded = await hasEnded(request, opened.session);
+    const isEnded = await isKnownEnded(request, opened.session);
     if (isEnded === true) throw refusal(request, false);
     return { operator: opened.signer, session: opened.session, mayHaveEnded: isEnded === null };
   }
 
   /** Returns null if the database cannot tell, and the route answers without it. */
-  async function hasEnded(
+  async function isKnownEnded(
     { routeOptions }: FastifyRequest,
     session: Session,
   ): Promise<boolean | null> {
     try {
-      return await wasEnded(deps, session);
+      return await hasEnded(session);
     } catch (error) {
       if (routeOptions.config.answersWithoutDatabase && isUnavailable(error)) return null;
       throw error;
@@ -119,7 +121,7 @@ export function createSignIns(deps: Dependencies, tokens: readonly OperatorToken
 
   /** Only a wrong token counts as a guess. */
   function refusal(request: FastifyRequest, isGuess: boolean): PartnerError {
-    const failures = isGuess ? failed.count(request.ip, deps.clock()) : null;
+    const failures = isGuess ? failed.count(request.ip, clock()) : null;
     if (!failures?.isTooMany) {
       return new PartnerError("unauthenticated", "The operator token is missing or wrong.");
     }

@@ -1,4 +1,6 @@
 import { OverviewReader } from "../../actions/overview-reader.ts";
+import { wasEnded } from "../../actions/sessions.ts";
+import type { Session } from "../../domain/session.ts";
 import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { type AppOptions, buildApp, CONNECTIONS_MAX } from "../build-app.ts";
@@ -17,7 +19,8 @@ import { createRedeliveryRoute } from "./create-redelivery.ts";
 import { deleteSubscriptionRoute } from "./delete-subscription.ts";
 import { OPERATOR_DOCUMENT } from "./document.ts";
 import { listActivityRoute } from "./list-activity.ts";
-import { findRoute } from "./find.ts";
+import { cellRoutes } from "./cells.ts";
+import { findExactlyRoute, findRoute } from "./find.ts";
 import { listChangesRoute } from "./list-changes.ts";
 import { listDeliveriesRoute } from "./list-deliveries.ts";
 import { listEventTypesRoute } from "./list-event-types.ts";
@@ -46,6 +49,7 @@ import { signOutRoute } from "./sign-out.ts";
 import { showOrganizationRoute } from "./show-organization.ts";
 import { showOverviewRoute } from "./show-overview.ts";
 import { showSubscriptionRoute } from "./show-subscription.ts";
+import { requireSpread } from "./spread.ts";
 import { streamOverviewRoute } from "./stream-overview.ts";
 
 export interface OperatorAppOptions extends AppOptions {
@@ -75,11 +79,7 @@ export function buildOperatorApp(
   }: OperatorAppOptions,
 ): App {
   const app = buildApp({ ...options, maxConnections, checkHost: createHostCheck(allowedHosts) });
-  app.decorateRequest("role");
-  app.decorateRequest("session", null);
-  app.decorateRequest("mayHaveEnded", false);
-  app.decorateRequest("changes", null);
-  app.decorateRequest("remote", "");
+  decorateForOperators(app);
   healthRoutes(app, health);
   metricsRoute(app, metrics);
   if (!withApi) return app;
@@ -87,7 +87,8 @@ export function buildOperatorApp(
 
   app.register(
     async (api: App) => {
-      const signIns = createSignIns(deps, tokens);
+      const hasEnded = (session: Session) => wasEnded(deps, session);
+      const signIns = createSignIns({ clock: deps.clock, hasEnded }, tokens);
       openApiRoute(api, OPERATOR_DOCUMENT, { baseUrl: SAME_SERVER, contact: CONTACT });
       // Registered after the document, which includes it.
       await api.register(async (open: App) => {
@@ -98,7 +99,7 @@ export function buildOperatorApp(
         recordChangesOf(guarded, deps);
         guarded.addHook("onRequest", signIns.admit);
         takeTurns(guarded);
-        operatorRoutes(guarded, deps, signIns, maxConnections);
+        operatorRoutes(guarded, deps, { signIns, connectionsMax: maxConnections });
         await guarded.after();
       });
     },
@@ -107,19 +108,33 @@ export function buildOperatorApp(
   return app;
 }
 
-/** The document's server is the host that it was read from. `baseUrl` is the partners' listener. */
-const SAME_SERVER = () => "/";
-const CONTACT = { name: "The operators of this service" };
+export function decorateForOperators(app: App): void {
+  app.decorateRequest("role");
+  app.decorateRequest("session", null);
+  app.decorateRequest("mayHaveEnded", false);
+  app.decorateRequest("changes", null);
+  app.decorateRequest("remote", "");
+  app.decorateRequest("documentFaults");
+}
 
-function operatorRoutes(
+/** The document's server is the host that it was read from. `baseUrl` is the partners' listener. */
+export const SAME_SERVER = () => "/";
+export const CONTACT = { name: "The operators of this service" };
+
+/** Adds the routes that need a token. `cells`: the names that a new organization may ask for. */
+export function operatorRoutes(
   app: App,
   deps: Dependencies,
-  signIns: SignIns,
-  connectionsMax: number,
+  {
+    signIns,
+    connectionsMax,
+    cells = [deps.cell],
+  }: { signIns: SignIns; connectionsMax: number; cells?: string[] },
 ): void {
+  requireSpread(app);
   showSessionRoute(app, deps);
   signOutRoute(app, deps, signIns);
-  createOrganizationRoute(app, deps);
+  createOrganizationRoute(app, deps, cells);
   listOrganizationsRoute(app, deps);
   setRateLimitRoute(app, deps);
   createKeyRoute(app, deps);
@@ -142,6 +157,8 @@ function operatorRoutes(
   listEventTypesRoute(app, deps);
   listChangesRoute(app, deps, later);
   findRoute(app, deps);
+  findExactlyRoute(app, deps);
+  cellRoutes(app, deps);
   erasePayloadRoute(app, deps);
   const overviews = new OverviewReader(deps);
   showOverviewRoute(app, overviews);

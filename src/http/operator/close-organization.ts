@@ -10,6 +10,7 @@ export function closeOrganizationRoute(app: App, deps: Dependencies): void {
   app.delete(
     "/organizations/:id",
     {
+      config: { spread: "one" },
       schema: {
         operationId: "closeOrganization",
         tags: ["Organizations"],

@@ -10,6 +10,7 @@ export function createKeyRoute(app: App, deps: Dependencies): void {
   app.post(
     "/keys",
     {
+      config: { spread: "one" },
       schema: {
         operationId: "createKey",
         tags: ["Keys"],

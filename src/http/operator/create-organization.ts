@@ -4,18 +4,19 @@ import { viewOrganization } from "../../actions/views/organization.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
-import { Organization, OrganizationRequest } from "./organization-schema.ts";
+import { Organization, organizationRequest } from "./organization-schema.ts";
 
-export function createOrganizationRoute(app: App, deps: Dependencies): void {
+export function createOrganizationRoute(app: App, deps: Dependencies, cells: string[]): void {
   app.post(
     "/organizations",
     {
+      config: { spread: "own", namesCell: true },
       schema: {
         operationId: "createOrganization",
         tags: ["Organizations"],
         summary: "Create an organization",
         description: "A slug cannot be changed. Partners see it as `partner_org`.",
-        body: OrganizationRequest,
+        body: organizationRequest(cells),
         response: { 201: Organization, ...operatorProblems("slug_taken", ...BODY_PROBLEMS) },
       },
     },

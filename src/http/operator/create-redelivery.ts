@@ -10,6 +10,7 @@ export function createRedeliveryRoute(app: App, deps: Dependencies): void {
   app.post(
     "/redeliveries",
     {
+      config: { spread: "one" },
       schema: {
         operationId: "createRedelivery",
         tags: ["Redeliveries"],

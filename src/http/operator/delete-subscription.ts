@@ -10,6 +10,7 @@ export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
   app.delete(
     "/subscriptions/:id",
     {
+      config: { spread: "one" },
       schema: {
         operationId: "deleteAnySubscription",
         tags: ["Subscriptions"],

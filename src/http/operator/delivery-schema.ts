@@ -3,7 +3,7 @@ import { idPattern } from "../../domain/ids.ts";
 import { Type } from "typebox";
 import { DELIVERY_STATES } from "../../domain/delivery.ts";
 import { textOrNull } from "../nullable-schema.ts";
-import { pageOf, PageQuery } from "../page-schema.ts";
+import { pageOfCells, CellsPageQuery } from "../page-schema.ts";
 import { NullableTimestamp, Timestamp, sentTime } from "../timestamp-schema.ts";
 import { OrganizationFilter, OrganizationLabel } from "./organization-schema.ts";
 
@@ -58,7 +58,7 @@ export const Delivery = Type.Object(DELIVERY, {
   examples: [EXAMPLE],
 });
 
-export const DeliveriesPage = pageOf(Delivery, "DeliveriesPage", "Deliveries, newest first.");
+export const DeliveriesPage = pageOfCells(Delivery, "DeliveriesPage", "Deliveries, newest first.");
 
 const Attempt = Type.Object(
   {
@@ -169,7 +169,7 @@ export const deliveriesQuery = (types: readonly string[]) =>
     ),
     since: sentTime("Created at or after."),
     until: sentTime("Created before."),
-    ...PageQuery.properties,
+    ...CellsPageQuery.properties,
   });
 
 export const DeliveryParams = Type.Object({ id: Type.String({ description: "`dlv_<uuid>`" }) });

@@ -24,6 +24,10 @@ export const OPERATOR_DOCUMENT = {
       name: "Operation",
       description: "The health and the activity of the service, and the changes by operators.",
     },
+    {
+      name: "Cells",
+      description: "What a gateway needs of the services that it puts together.",
+    },
     { name: "Session", description: "Signing in to the console and out of it." },
   ],
   security: {

@@ -10,6 +10,7 @@ export function erasePayloadRoute(app: App, deps: Dependencies): void {
   app.delete(
     "/events/:id/payload",
     {
+      config: { spread: "one" },
       schema: {
         operationId: "erasePayload",
         tags: ["Events"],

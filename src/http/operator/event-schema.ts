@@ -6,7 +6,7 @@ import {
   EVENTS_OF_REQUEST_MAX,
 } from "../../domain/event-request.ts";
 import { textOrNull } from "../nullable-schema.ts";
-import { pageOf } from "../page-schema.ts";
+import { pageOfCells } from "../page-schema.ts";
 import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
 import { Delivery } from "./delivery-schema.ts";
 
@@ -146,7 +146,7 @@ const ListedType = Type.Object(
   { title: "EventType", description: "A kind of event." },
 );
 
-export const EventTypesPage = pageOf(
+export const EventTypesPage = pageOfCells(
   ListedType,
   "EventTypesPage",
   "Event types, in order of name.",

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { DOCUMENTED_LABEL, LABEL, LABEL_MAX, LABEL_RULE } from "../../domain/key-label.ts";
 import { RESERVED_SCOPES, SCOPES } from "../../domain/scope.ts";
 import { nullable } from "../nullable-schema.ts";
-import { PageQuery, pageOf } from "../page-schema.ts";
+import { CellsPageQuery, pageOfCells } from "../page-schema.ts";
 import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
 import { OrganizationFilter, OrganizationLabel } from "./organization-schema.ts";
 
@@ -63,7 +63,7 @@ const ApiKey = Type.Object(
   },
 );
 
-export const KeysPage = pageOf(ApiKey, "KeysPage", "Keys, newest first; never a secret.");
+export const KeysPage = pageOfCells(ApiKey, "KeysPage", "Keys, newest first; never a secret.");
 
 export const KeyRequest = Type.Object(
   {
@@ -100,7 +100,7 @@ export const KeysQuery = Type.Object({
   include_revoked: Type.Optional(
     Type.Boolean({ default: false, description: "True also lists revoked keys." }),
   ),
-  ...PageQuery.properties,
+  ...CellsPageQuery.properties,
 });
 
 export const KeyParams = Type.Object({

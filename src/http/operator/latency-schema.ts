@@ -2,7 +2,16 @@ import { Type } from "typebox";
 import { nullable } from "../nullable-schema.ts";
 
 export const Latency = Type.Object(
-  { p50: nullable(Type.Integer()), p99: nullable(Type.Integer()) },
+  {
+    p50: nullable(Type.Integer()),
+    p99: nullable(Type.Integer()),
+    buckets: Type.Optional(
+      Type.Record(Type.String(), Type.Integer(), {
+        description:
+          "Only with `mergeable`: the counts by the logarithm of the time to the base 1.15.",
+      }),
+    ),
+  },
   {
     title: "Latency",
     description: "In milliseconds, accurate to 8 %; null if nothing was measured.",

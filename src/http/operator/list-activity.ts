@@ -4,7 +4,7 @@ import { getActivity } from "../../actions/list-activity.ts";
 import { STEPS_MS } from "../../domain/activity.ts";
 import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
-import { readByHand } from "../page-schema.ts";
+import { Mergeable, readByHand, Unreachable } from "../page-schema.ts";
 import { Timestamp, sentTime } from "../timestamp-schema.ts";
 import { Latency } from "./latency-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
@@ -27,6 +27,7 @@ const Query = Type.Object({
       description: "The time that a point covers.",
     }),
   ),
+  mergeable: Mergeable,
 });
 
 const Point = Type.Object(
@@ -54,7 +55,7 @@ const Point = Type.Object(
 );
 
 const Activity = Type.Object(
-  { items: Type.Array(Point) },
+  { items: Type.Array(Point), unreachable: Unreachable },
   {
     title: "Activity",
     description: "At most 1,000 points, earliest first, including points without activity.",
@@ -65,6 +66,7 @@ export function listActivityRoute(app: App, deps: Dependencies): void {
   app.get(
     "/activity",
     {
+      config: { spread: "merged" },
       schema: {
         operationId: "listActivity",
         tags: ["Operation"],

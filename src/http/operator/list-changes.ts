@@ -3,7 +3,7 @@ import { type LaterChanges, pageOfChanges } from "../../actions/changes.ts";
 import { CHANGE_WAYS } from "../../postgres/changes.ts";
 import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
-import { pageOf, PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
+import { pageOfCells, CellsPageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { Timestamp, sentTime } from "../timestamp-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
@@ -31,13 +31,14 @@ const ChangesQuery = Type.Object({
   subject: filter("Only to the object with this id."),
   since: sentTime("At or after."),
   until: sentTime("Before."),
-  ...PageQuery.properties,
+  ...CellsPageQuery.properties,
 });
 
 export function listChangesRoute(app: App, deps: Dependencies, later: LaterChanges): void {
   app.get(
     "/changes",
     {
+      config: { spread: "descending" },
       schema: {
         operationId: "listChanges",
         tags: ["Operation"],
@@ -46,7 +47,7 @@ export function listChangesRoute(app: App, deps: Dependencies, later: LaterChang
           "Every change over HTTP, in the console or on the command line, and every payload that was read, newest first.",
         querystring: ChangesQuery,
         response: {
-          200: pageOf(Change, "ChangesPage", "Changes, newest first."),
+          200: pageOfCells(Change, "ChangesPage", "Changes, newest first."),
           ...operatorProblems("invalid_request"),
         },
       },

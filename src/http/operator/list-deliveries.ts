@@ -10,6 +10,7 @@ export function listDeliveriesRoute(app: App, deps: Dependencies): void {
   app.get(
     "/deliveries",
     {
+      config: { spread: "descending" },
       schema: {
         operationId: "listDeliveries",
         tags: ["Deliveries"],

@@ -1,15 +1,15 @@
 import { pageOfEventTypes } from "../../actions/events.ts";
 import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
-import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
+import { CellsPageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { EventTypesPage } from "./event-schema.ts";
-import { operatorProblems } from "./operation.ts";
+import { operatorProblems, readFilters } from "./operation.ts";
 
 export function listEventTypesRoute(app: App, deps: Dependencies): void {
   app.get(
     "/event-types",
     {
-      config: { servesPublishers: true },
+      config: { spread: "ascending", servesPublishers: true },
       schema: {
         operationId: "listEventTypes",
         tags: ["Events"],
@@ -17,11 +17,12 @@ export function listEventTypesRoute(app: App, deps: Dependencies): void {
         description:
           "The event types of this process. `last_published_at` is null if no event of the type is kept; for the " +
           "service's own types, if none is among the newest 10,000 events.",
-        querystring: PageQuery,
+        querystring: CellsPageQuery,
         response: { 200: EventTypesPage, ...operatorProblems("invalid_request") },
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) => pageOfEventTypes(deps, readPageRequest(query)),
+    async ({ query }) =>
+      pageOfEventTypes(deps, { ...readFilters(query, CellsPageQuery), ...readPageRequest(query) }),
   );
 }

@@ -11,6 +11,7 @@ export function listFailuresRoute(app: App, deps: Dependencies): void {
   app.get(
     "/subscriptions/:id/failures",
     {
+      config: { spread: "one" },
       schema: {
         operationId: "listFailuresOfSubscription",
         tags: ["Subscriptions"],

@@ -9,6 +9,7 @@ export function listKeysRoute(app: App, deps: Dependencies): void {
   app.get(
     "/keys",
     {
+      config: { spread: "descending" },
       schema: {
         operationId: "listKeys",
         tags: ["Keys"],

@@ -3,7 +3,7 @@ import { viewMarks } from "../../actions/marks.ts";
 import type { Dependencies } from "../../actions/dependencies.ts";
 import { MARK_KINDS } from "../../domain/marks.ts";
 import type { App } from "../app.ts";
-import { readByHand } from "../page-schema.ts";
+import { readByHand, Unreachable } from "../page-schema.ts";
 import { Timestamp, sentTime } from "../timestamp-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
@@ -17,7 +17,7 @@ const Mark = Type.Object(
 );
 
 const Marks = Type.Object(
-  { items: Type.Array(Mark) },
+  { items: Type.Array(Mark), unreachable: Unreachable },
   { title: "Marks", description: "At most 200, latest first." },
 );
 
@@ -29,6 +29,7 @@ export function listMarksRoute(app: App, deps: Dependencies): void {
   app.get(
     "/marks",
     {
+      config: { spread: "merged" },
       schema: {
         operationId: "listMarks",
         tags: ["Operation"],

@@ -8,6 +8,7 @@ export function listProcessesRoute(app: App, deps: Dependencies): void {
   app.get(
     "/processes",
     {
+      config: { spread: "merged" },
       schema: {
         operationId: "listProcesses",
         tags: ["Operation"],

@@ -3,7 +3,7 @@ import { pageOfSubscriptions } from "../../actions/listings.ts";
 import type { Dependencies } from "../../actions/dependencies.ts";
 import { SUBSCRIPTION_ORDERS } from "../../domain/subscription.ts";
 import type { App } from "../app.ts";
-import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
+import { CellsPageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 import { OrganizationFilter } from "./organization-schema.ts";
 import { OperatedSubscriptionsPage } from "./subscription-schema.ts";
@@ -20,13 +20,14 @@ const Query = Type.Object({
       description: "`failing`: auto-disabled ones first, then those with most failures in a row.",
     }),
   ),
-  ...PageQuery.properties,
+  ...CellsPageQuery.properties,
 });
 
 export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
   app.get(
     "/subscriptions",
     {
+      config: { spread: "descending" },
       schema: {
         operationId: "listAllSubscriptions",
         tags: ["Subscriptions"],

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { TObject, TProperties } from "typebox";
 import type { ErrorCode } from "../../domain/errors.ts";
-import type { PageRequest } from "../../domain/page.ts";
 import { PageQuery } from "../page-schema.ts";
 import { problems } from "../problem-schema.ts";
 import { operatorOf } from "./admission.ts";
@@ -30,7 +29,7 @@ export function logChange(request: FastifyRequest, action: string, subject: stri
   request.changes.push(changeOf(request, action, subject));
 }
 
-type Filters<Properties> = Partial<Record<Exclude<keyof Properties, keyof PageRequest>, string>>;
+type Filters<Properties> = Partial<Record<Exclude<keyof Properties, "limit" | "cursor">, string>>;
 
 /**
  * Returns the parameters of a query but those of pages, without the white space around them. A repeated one reads as empty,

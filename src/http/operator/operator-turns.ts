@@ -12,10 +12,11 @@ declare module "fastify" {
   }
 }
 
-/** Requests of operators that use the database at a time. Its other connections are for partners and deliveries. */
-const AT_ONCE = 3;
-/** The same for one operator, so that others have one left. */
-const AT_ONCE_EACH = 2;
+/**
+ * Requests of operators that use the database at a time, and those of one operator, so that others have one left. Its other
+ * connections are for partners and deliveries.
+ */
+const BOUNDS = { atOnce: 3, atOnceEach: 2 };
 /** Requests of one operator that may wait. They hold no connection of the database. */
 const WAITING_MAX = 1_000;
 
@@ -24,6 +25,11 @@ export class OperatorTurns {
   readonly #running = new Tally<string>();
   readonly #waiting = new Tally<string>();
   readonly #queue = new FairQueue<string, () => void>();
+  readonly #bounds: typeof BOUNDS;
+
+  constructor(bounds = BOUNDS) {
+    this.#bounds = bounds;
+  }
 
   async run<Result>(operator: string, work: () => Result | Promise<Result>): Promise<Result> {
     if (this.#mayBegin(operator)) this.#running.add(operator);
@@ -51,7 +57,8 @@ export class OperatorTurns {
   }
 
   #mayBegin(operator: string): boolean {
-    return this.#running.total < AT_ONCE && this.#running.of(operator) < AT_ONCE_EACH;
+    const { atOnce, atOnceEach } = this.#bounds;
+    return this.#running.total < atOnce && this.#running.of(operator) < atOnceEach;
   }
 }
 
@@ -60,8 +67,7 @@ export class OperatorTurns {
  * the client has gone, because its statement goes on. A request whose client has gone before its turn does nothing, and so does
  * one that was refused because it waited too long.
  */
-export function takeTurns(app: App): void {
-  const turns = new OperatorTurns();
+export function takeTurns(app: App, turns = new OperatorTurns()): void {
   app.addHook("onRoute", (route) => {
     const { handler, config } = route;
     if (config?.takesNoTurn ?? config?.answersWithoutDatabase) return;

@@ -1,7 +1,8 @@
 import { Type } from "typebox";
 import { RATE_LIMIT_DEFAULT, RATE_LIMIT_MAX, SLUG, SLUG_RULE } from "../../domain/organization.ts";
-import { pageOf } from "../page-schema.ts";
+import { pageOfCells } from "../page-schema.ts";
 import { Timestamp } from "../timestamp-schema.ts";
+import { CellName } from "./cell-schema.ts";
 
 const EXAMPLE = {
   id: "org_6f1d2c3b-7a85-4e0c-8f55-0c9d0f1f7a10",
@@ -16,11 +17,12 @@ export const Organization = Type.Object(
     slug: Type.String(),
     rate_limit_per_minute: Type.Integer({ description: "All keys of the organization share it." }),
     created_at: Timestamp,
+    cell: CellName,
   },
   { title: "Organization", description: "A partner's account.", examples: [EXAMPLE] },
 );
 
-export const OrganizationsPage = pageOf(
+export const OrganizationsPage = pageOfCells(
   Organization,
   "OrganizationsPage",
   "Organizations, ordered by slug.",
@@ -32,13 +34,22 @@ const RateLimit = Type.Integer({
   description: `Requests a minute, from 1 to ${RATE_LIMIT_MAX}; ${RATE_LIMIT_DEFAULT} for a new organization.`,
 });
 
-export const OrganizationRequest = Type.Object(
-  {
-    slug: Type.String({ pattern: SLUG.source, description: `${SLUG_RULE}.` }),
-    rate_limit_per_minute: Type.Optional(RateLimit),
-  },
-  { title: "OrganizationRequest", examples: [{ slug: EXAMPLE.slug }] },
-);
+/** `cells`: those that may be asked for. */
+export const organizationRequest = (cells: string[]) =>
+  Type.Object(
+    {
+      slug: Type.String({ pattern: SLUG.source, description: `${SLUG_RULE}.` }),
+      rate_limit_per_minute: Type.Optional(RateLimit),
+      cell: Type.Optional(
+        Type.String({
+          enum: cells,
+          description:
+            "The cell that holds it permanently. Default: from a gateway, the cell with the fewest organizations.",
+        }),
+      ),
+    },
+    { title: "OrganizationRequest", examples: [{ slug: EXAMPLE.slug }] },
+  );
 
 export const RateLimitRequest = Type.Object(
   { rate_limit_per_minute: RateLimit },

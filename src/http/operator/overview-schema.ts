@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { SERVICE_STATUSES } from "../../domain/overview.ts";
 import { nullable } from "../nullable-schema.ts";
+import { Unreachable } from "../page-schema.ts";
 import { Timestamp } from "../timestamp-schema.ts";
 import { Latency, SuccessShare, Waiting } from "./latency-schema.ts";
 import { OrganizationLabel } from "./organization-schema.ts";
@@ -18,6 +19,11 @@ const Ranked = Type.Object(
     failed: Type.Integer(),
     success_share: SuccessShare,
     attempt_ms: Latency,
+    measure: Type.Optional(
+      Type.Number({
+        description: "Only with `mergeable`: the number that the list is ordered by.",
+      }),
+    ),
   },
   {
     title: "RankedSubscription",
@@ -91,6 +97,7 @@ export const Overview = Type.Object(
         "The ten organizations that came nearest to their rate limit in the last hour, if any used half of it or got 429.",
     }),
     processes: Type.Array(Process),
+    unreachable: Unreachable,
   },
   {
     title: "Overview",

@@ -1,4 +1,6 @@
 import { Type } from "typebox";
+import { Unreachable } from "../page-schema.ts";
+import { CellName } from "./cell-schema.ts";
 import { PROCESS_ROLES, PROCESS_STATES } from "../../domain/process.ts";
 import { nullable } from "../nullable-schema.ts";
 import { Timestamp, timestampOrNull } from "../timestamp-schema.ts";
@@ -6,6 +8,7 @@ import { Timestamp, timestampOrNull } from "../timestamp-schema.ts";
 export const Process = Type.Object(
   {
     id: Type.String({ description: "`prc_<uuid>`" }),
+    cell: CellName,
     role: Type.String({ enum: [...PROCESS_ROLES] }),
     version: Type.String(),
     host: Type.String(),
@@ -51,6 +54,6 @@ export const Process = Type.Object(
 );
 
 export const ProcessList = Type.Object(
-  { items: Type.Array(Process) },
+  { items: Type.Array(Process), unreachable: Unreachable },
   { title: "ProcessList", description: "Processes, latest start first." },
 );

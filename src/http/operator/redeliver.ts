@@ -32,6 +32,7 @@ export function redeliverRoute(app: App, deps: Dependencies): void {
   app.post(
     "/deliveries/:id/redeliver",
     {
+      config: { spread: "one" },
       onRequest: (request, _reply, done) => {
         forgetTypeOfNothing(request);
         done();

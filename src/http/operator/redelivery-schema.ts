@@ -10,7 +10,7 @@ import {
   REQUESTED_STATES,
 } from "../../domain/redelivery.ts";
 import { textOrNull } from "../nullable-schema.ts";
-import { pageOf } from "../page-schema.ts";
+import { pageOfCells } from "../page-schema.ts";
 import { Timestamp, timestampOrNull, SENT_TIME } from "../timestamp-schema.ts";
 
 const State = Type.String({ enum: [...REDELIVERY_STATES] });
@@ -51,7 +51,7 @@ export const Redelivery = Type.Object(
   { title: "Redelivery", description: "A job that redelivers many deliveries." },
 );
 
-export const RedeliveriesPage = pageOf(
+export const RedeliveriesPage = pageOfCells(
   Redelivery,
   "RedeliveriesPage",
   "Redeliveries, newest first.",

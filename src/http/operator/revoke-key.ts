@@ -9,6 +9,7 @@ export function revokeKeyRoute(app: App, deps: Dependencies): void {
   app.delete(
     "/keys/:key_id",
     {
+      config: { spread: "one" },
       schema: {
         operationId: "revokeKey",
         tags: ["Keys"],

@@ -12,6 +12,7 @@ export function setCeilingRoute(app: App, deps: Dependencies): void {
   app.patch(
     "/subscriptions/:id",
     {
+      config: { spread: "one" },
       schema: {
         operationId: "setCeiling",
         tags: ["Subscriptions"],

@@ -10,6 +10,7 @@ export function setRateLimitRoute(app: App, deps: Dependencies): void {
   app.patch(
     "/organizations/:id",
     {
+      config: { spread: "one", namesCell: true },
       schema: {
         operationId: "setRateLimit",
         tags: ["Organizations"],

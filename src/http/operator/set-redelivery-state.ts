@@ -17,6 +17,7 @@ export function setRedeliveryStateRoute(app: App, deps: Dependencies): void {
   app.patch(
     "/redeliveries/:id",
     {
+      config: { spread: "one" },
       schema: {
         operationId: "setRedeliveryState",
         tags: ["Redeliveries"],

@@ -9,6 +9,7 @@ export function showDeliveryRoute(app: App, deps: Dependencies): void {
   app.get(
     "/deliveries/:id",
     {
+      config: { spread: "one" },
       schema: {
         operationId: "getDelivery",
         tags: ["Deliveries"],

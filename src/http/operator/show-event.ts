@@ -11,7 +11,7 @@ export function showEventRoute(app: App, deps: Dependencies): void {
   app.get(
     "/events/:id",
     {
-      config: { servesPublishers: true },
+      config: { spread: "one", servesPublishers: true },
       schema: {
         operationId: "getEvent",
         tags: ["Events"],

@@ -24,6 +24,7 @@ export function showOrganizationRoute(app: App, deps: Dependencies): void {
   app.get(
     "/organizations/:id",
     {
+      config: { spread: "one", namesCell: true },
       schema: {
         operationId: "getOrganization",
         tags: ["Organizations"],

@@ -1,21 +1,35 @@
+import { Type } from "typebox";
 import type { OverviewReader } from "../../actions/overview-reader.ts";
+import { readBoolean } from "../../actions/queries.ts";
+import { type Fault, requireNoFaults } from "../../domain/errors.ts";
 import type { App } from "../app.ts";
-import { operatorProblems } from "./operation.ts";
+import { Mergeable, readByHand } from "../page-schema.ts";
+import { operatorProblems, readFilters } from "./operation.ts";
 import { Overview } from "./overview-schema.ts";
+
+const Query = Type.Object({ mergeable: Mergeable });
 
 export function showOverviewRoute(app: App, overviews: OverviewReader): void {
   app.get(
     "/overview",
     {
-      config: { answersWithoutDatabase: true },
+      config: { spread: "own", answersWithoutDatabase: true },
       schema: {
         operationId: "getOverview",
         tags: ["Operation"],
         summary: "Show the state of the service",
         description: "Its health, the reasons if it is not healthy, and its current activity.",
-        response: { 200: Overview, ...operatorProblems() },
+        querystring: Query,
+        response: { 200: Overview, ...operatorProblems("invalid_request") },
       },
+      validatorCompiler: readByHand,
     },
-    ({ mayHaveEnded }) => (mayHaveEnded ? overviews.readOutage() : overviews.read()),
+    ({ mayHaveEnded, query }) => {
+      const faults: Fault[] = [];
+      const isMergeable = readBoolean("/mergeable", readFilters(query, Query).mergeable, faults);
+      requireNoFaults(faults);
+      if (mayHaveEnded) return overviews.readOutage();
+      return isMergeable ? overviews.readMergeable() : overviews.read();
+    },
   );
 }

@@ -9,6 +9,7 @@ export function showRedeliveryRoute(app: App, deps: Dependencies): void {
   app.get(
     "/redeliveries/:id",
     {
+      config: { spread: "one" },
       schema: {
         operationId: "getRedelivery",
         tags: ["Redeliveries"],

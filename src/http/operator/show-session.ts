@@ -9,7 +9,7 @@ export function showSessionRoute(app: App, deps: Dependencies): void {
   app.get(
     "/session",
     {
-      config: { answersWithoutDatabase: true },
+      config: { spread: "merged", answersWithoutDatabase: true },
       schema: {
         operationId: "getSession",
         tags: ["Session"],

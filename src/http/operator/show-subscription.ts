@@ -20,6 +20,7 @@ export function showSubscriptionRoute(app: App, deps: Dependencies): void {
   app.get(
     "/subscriptions/:id",
     {
+      config: { spread: "one" },
       schema: {
         operationId: "getSubscription",
         tags: ["Subscriptions"],

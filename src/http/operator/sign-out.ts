@@ -11,7 +11,7 @@ export function signOutRoute(app: App, deps: Dependencies, signIns: SignIns): vo
   app.delete(
     "/session",
     {
-      config: { servesReaders: true },
+      config: { spread: "own", servesReaders: true },
       schema: {
         operationId: "signOut",
         tags: ["Session"],

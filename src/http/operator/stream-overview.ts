@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { OverviewReader } from "../../actions/overview-reader.ts";
 import { wasEnded } from "../../actions/sessions.ts";
 import { Crowded } from "../../domain/errors.ts";
@@ -28,7 +29,7 @@ export function streamOverviewRoute(
   app.get(
     "/overview/live",
     {
-      config: { answersWithoutDatabase: true, isStream: true },
+      config: { spread: "own", answersWithoutDatabase: true, isStream: true },
       schema: {
         operationId: "streamOverview",
         tags: ["Operation"],
@@ -42,16 +43,25 @@ export function streamOverviewRoute(
         },
       },
     },
-    async (request, reply) => {
-      const { session, mayHaveEnded } = request;
-      const operator = operatorOf(request);
-      const isOpen = () => isOpenStill(deps, session);
-      const stream = streams.open(isOpen, { operator, mayHaveEnded });
-      if (stream === null) throw new Crowded("Too many streams are open: try again.", 10);
-      reply.raw.once("close", () => stream.destroy());
-      return reply.type("text/event-stream").header("x-accel-buffering", "no").send(stream);
-    },
+    async (request, reply) =>
+      followOverview(streams, { request, reply, isOpen: () => isOpenStill(deps, request.session) }),
   );
+}
+
+/** Answers with a stream. It ends when `isOpen`, which is asked from time to time, returns false. */
+export function followOverview(
+  streams: OverviewStreams,
+  {
+    request,
+    reply,
+    isOpen,
+  }: { request: FastifyRequest; reply: FastifyReply; isOpen: () => Promise<boolean> },
+): FastifyReply {
+  const { mayHaveEnded } = request;
+  const stream = streams.open(isOpen, { operator: operatorOf(request), mayHaveEnded });
+  if (stream === null) throw new Crowded("Too many streams are open: try again.", 10);
+  reply.raw.once("close", () => stream.destroy());
+  return reply.type("text/event-stream").header("x-accel-buffering", "no").send(stream);
 }
 
 /** Tokens are valid as long as the process runs. A session expires, or ends with a sign-out. */

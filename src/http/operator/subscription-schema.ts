@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { CEILING_MAX } from "../../domain/ceiling.ts";
 import { nullable } from "../nullable-schema.ts";
-import { pageOf } from "../page-schema.ts";
+import { pageOfCells } from "../page-schema.ts";
 import { Subscriptions } from "../subscription-schema.ts";
 import { OrganizationLabel } from "./organization-schema.ts";
 
@@ -21,7 +21,7 @@ export const OperatedSubscription = Type.Object(
   },
 );
 
-export const OperatedSubscriptionsPage = pageOf(
+export const OperatedSubscriptionsPage = pageOfCells(
   OperatedSubscription,
   "SubscriptionsPage",
   "Subscriptions, newest first.",

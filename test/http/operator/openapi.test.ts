@@ -96,6 +96,7 @@ test("responses match the document and contain nothing else", async (t) => {
   };
   const bodies: Record<string, object> = {
     createOrganization: { slug: "acme" },
+    reserveSlug: { slug: "other", cell: "01" },
     setRateLimit: { rate_limit_per_minute: 10 },
     setCeiling: { max_per_second: 10 },
     publishEvents: { organization, type: "order.created", data: { amount: 1 } },
@@ -110,7 +111,7 @@ test("responses match the document and contain nothing else", async (t) => {
     const kind = path.split("/")[4] ?? "";
     if (operationId === "streamOverview") continue; // The stream has no end: overview-streams.test.ts reads it.
     const query = operationId === "find" ? "?q=acme" : "";
-    const url = (path + query).replace("{key_id}", keyId).replace("{id}", ids[kind] ?? "");
+    const url = (path + query).replace("{key_id}", keyId).replace("{id}", ids[kind] ?? "").replace("{name}", organization);
     const { status, body, text } = await api.ask({ method, url, body: bodies[operationId] });
     const schema = responses[String(status)]?.content?.["application/json"]?.schema;
     if (status === 204) {
