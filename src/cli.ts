@@ -10,7 +10,7 @@ import { doctor } from "./doctor.ts";
 import { checkEventTypes } from "./event-types/check.ts";
 import { generateLibrary } from "./event-types/libraries/generate.ts";
 import { randomId } from "./domain/ids.ts";
-import { start } from "./main.ts";
+import { type Service, start } from "./main.ts";
 import { writeActivity } from "./wiring/activity-writer.ts";
 import { becomeOwner } from "./wiring/become-owner.ts";
 import { tuneCollector } from "./wiring/collector.ts";
@@ -78,18 +78,16 @@ const context: CommandContext = {
     const config = await configure();
     // Checked before a database is opened or created, so that no later error hides the cause.
     for (const { host, port } of listenersOf(config)) await requireListenable(host, port);
-    const starting = start(config);
-    let remainder = "the start had not ended, and the next one continues";
-    void starting.then(
-      () => (remainder = "unfinished attempts will be repeated"),
-      () => undefined,
-    );
-    stopGracefully(config, {
-      remainder: () => remainder,
-      drain: async () => (await Promise.race([starting, Promise.resolve()]))?.drain(), // Without effect during the start.
-      stop: async (cause) => (await starting).stop(cause),
-    });
-    await starting;
+    await runUntilSignal(config, start(config), "unfinished attempts will be repeated");
+  },
+
+  // Loaded on demand, because a service needs neither its code nor its HTTP client.
+  async gateway() {
+    const { loadGatewayConfig } = await import("./gateway/config.ts");
+    const { startGateway } = await import("./gateway/gateway.ts");
+    const config = loadGatewayConfig(process.env);
+    await requireListenable(config.operatorHost, config.operatorPort);
+    await runUntilSignal(config, startGateway(config), "unfinished requests got no response");
   },
 
   async migrate() {
@@ -152,12 +150,31 @@ async function configure(): Promise<Config> {
 /** npm repeats the terminal's Ctrl-C to us. A second signal within this time is the same one. */
 const ECHO_MS = 500;
 
+/** `afterStart`: what happens to the rest of the work if the process ends before it has stopped. */
+async function runUntilSignal(
+  { shutdownGraceMs }: Pick<Config, "shutdownGraceMs">,
+  starting: Promise<Pick<Service, "drain" | "stop">>,
+  afterStart: string,
+): Promise<void> {
+  let remainder = "the start had not ended, and the next one continues";
+  void starting.then(
+    () => (remainder = afterStart),
+    () => undefined,
+  );
+  stopGracefully(shutdownGraceMs, {
+    remainder: () => remainder,
+    drain: async () => (await Promise.race([starting, Promise.resolve()]))?.drain(), // Without effect during the start.
+    stop: async (cause) => (await starting).stop(cause),
+  });
+  await starting;
+}
+
 /**
  * At the first signal drains, then stops within the grace period. An uncaught error stops without draining. A later signal ends
  * the process at once.
  */
 function stopGracefully(
-  { shutdownGraceMs }: Config,
+  shutdownGraceMs: number,
   {
     drain,
     stop,
@@ -165,7 +182,6 @@ function stopGracefully(
   }: {
     drain: () => Promise<void>;
     stop: (cause?: Error) => Promise<void>;
-    /** What happens to the rest of the work if the process ends before `stop` does. */
     remainder: () => string;
   },
 ): void {

@@ -49,7 +49,7 @@ export async function reserveSlug(
   return reserved;
 }
 
-function slugTaken(): PartnerError {
+export function slugTaken(): PartnerError {
   return new PartnerError("slug_taken", "An organization has this slug already.");
 }
 

@@ -36,6 +36,7 @@ export interface CommandContext {
   version?: string;
 
   serve(): Promise<void>;
+  gateway(): Promise<void>;
   migrate(): Promise<void>;
   /** Returns false if a check fails. Prints the reasons itself. */
   doctor(): Promise<boolean>;

@@ -9,6 +9,11 @@ export function lifeCycleCommands(program: Command, context: CommandContext): vo
     .action(() => context.serve());
 
   program
+    .command("gateway")
+    .description("run one operators' API and console for several cells")
+    .action(() => context.gateway());
+
+  program
     .command("migrate")
     .description("update the database schema")
     .action(() => context.migrate());

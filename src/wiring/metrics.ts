@@ -109,7 +109,7 @@ export function createMetrics(watched: Watched, databaseMs = DATABASE_MS): Metri
 }
 
 /** Times every request, by route pattern. */
-export function measure(app: App, metrics: Metrics): void {
+export function measure(app: App, metrics: Pick<Metrics, "noteRequest">): void {
   app.addHook("onResponse", (request, reply, done) => {
     metrics.noteRequest({
       method: request.method,

@@ -29,6 +29,7 @@ function createCommandLineInProcess(deps: Dependencies, overrides: Partial<Comma
         stderr: (text) => (said.stderr += text),
         isTerminal: false,
         serve: nothing,
+        gateway: nothing,
         migrate: nothing,
         doctor: () => Promise.resolve(true),
         checkEventTypes: () => Promise.resolve({ types: 0 }),

@@ -19,6 +19,7 @@ import { createRedeliveryRoute } from "./create-redelivery.ts";
 import { deleteSubscriptionRoute } from "./delete-subscription.ts";
 import { OPERATOR_DOCUMENT } from "./document.ts";
 import { listActivityRoute } from "./list-activity.ts";
+import { CELL_HEADER } from "./cell-schema.ts";
 import { cellRoutes } from "./cells.ts";
 import { findExactlyRoute, findRoute } from "./find.ts";
 import { listChangesRoute } from "./list-changes.ts";
@@ -97,6 +98,10 @@ export function buildOperatorApp(
       });
       await api.register(async (guarded: App) => {
         recordChangesOf(guarded, deps);
+        guarded.addHook("onRequest", (_request, reply, done) => {
+          reply.header(CELL_HEADER, deps.cell);
+          done();
+        });
         guarded.addHook("onRequest", signIns.admit);
         takeTurns(guarded);
         operatorRoutes(guarded, deps, { signIns, connectionsMax: maxConnections });

@@ -9,3 +9,6 @@ export const CELL_NAME = Type.String({
 export const CellName = Type.Optional(
   Type.String({ description: "Only from a gateway: the name of its cell." }),
 );
+
+/** Names the cell in its answers, so that a gateway notices a wrong URL. */
+export const CELL_HEADER = "x-cell";

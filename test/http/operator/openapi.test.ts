@@ -111,7 +111,10 @@ test("responses match the document and contain nothing else", async (t) => {
     const kind = path.split("/")[4] ?? "";
     if (operationId === "streamOverview") continue; // The stream has no end: overview-streams.test.ts reads it.
     const query = operationId === "find" ? "?q=acme" : "";
-    const url = (path + query).replace("{key_id}", keyId).replace("{id}", ids[kind] ?? "").replace("{name}", organization);
+    const url = (path + query)
+      .replace("{key_id}", keyId)
+      .replace("{id}", ids[kind] ?? "")
+      .replace("{name}", organization);
     const { status, body, text } = await api.ask({ method, url, body: bodies[operationId] });
     const schema = responses[String(status)]?.content?.["application/json"]?.schema;
     if (status === 204) {

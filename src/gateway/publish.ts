@@ -1,0 +1,166 @@
+import { NAMES_MAX } from "../actions/listings.ts";
+import { requireNone } from "../actions/publish-events.ts";
+import { batchFaults, eventsIn, organizationOf } from "../domain/event-request.ts";
+import { Busy, type Fault } from "../domain/errors.ts";
+import { PAGE_LIMIT } from "../domain/page.ts";
+import { parseId } from "../domain/ids.ts";
+import { SLUG } from "../domain/organization.ts";
+import { BoundedCache } from "../lib/bounded-cache.ts";
+import { groupBy } from "../lib/group-by.ts";
+import { inSteps } from "../lib/in-steps.ts";
+import type { Cell, CellAnswer, CellRequest } from "./cell.ts";
+import { API, type Cells, noAnswer, read, Said } from "./cells.ts";
+
+/** The organizations whose cells are remembered. One never leaves its cell, and its slug is never given again. */
+const PLACES_MAX = 100_000;
+/** How much is encoded in one step, in characters: about a millisecond. */
+const STEP_CHARACTERS = 131_072;
+
+/** The events of a request that belong to one cell. */
+interface Share {
+  cell: Cell;
+  /** The places of its events in the request. Null if the request is not a list. */
+  indexes: number[] | null;
+  body: string;
+}
+
+/** Publishes events in the cells of their organizations. */
+export class Publisher {
+  readonly #cells: Cells;
+  readonly #headers: CellRequest["headers"];
+  readonly #places = new BoundedCache<string, Cell>(PLACES_MAX);
+
+  /** `headers`: of the gateway's own requests. */
+  constructor(cells: Cells, headers: CellRequest["headers"]) {
+    this.#cells = cells;
+    this.#headers = headers;
+  }
+
+  /**
+   * Publishes the events of a body, or only checks them. All cells check theirs before anything is written. Then each writes its
+   * own in one transaction. `documentFaults` are the faults of the body as JSON text, which its cells cannot see.
+   */
+  async answer(
+    given: unknown,
+    headers: CellRequest["headers"],
+    { documentFaults, checksOnly }: { documentFaults: Fault[]; checksOnly: boolean },
+  ): Promise<Said | { items: object[] }> {
+    const shares = await this.#divide(given);
+    const check = ({ cell, body }: Share) =>
+      cell.read({ method: "POST", path: `${API}/events?check=true`, headers, body });
+    const publish = ({ cell, body }: Share) =>
+      cell.change({ method: "POST", path: `${API}/events`, headers, body });
+
+    const [only, ...others] = shares;
+    if (only && others.length === 0 && documentFaults.length === 0)
+      return new Said(only.cell, await (checksOnly ? check(only) : publish(only)));
+    const checked = await Promise.all(
+      shares.map(async (share) => new Said(share.cell, await check(share))),
+    );
+    const faults = checked.flatMap((one, i) => faultsOf(one, shares[i]?.indexes ?? null));
+    requireNone([...documentFaults, ...faults.filter((one) => !isHidden(one, documentFaults))]);
+    const [passed] = checked;
+    if (checksOnly && passed) return passed;
+    return { items: await join(shares, shares.map(publish)) };
+  }
+
+  async #divide(given: unknown): Promise<Share[]> {
+    const { isBatch, events } = eventsIn(given);
+    const isList = isBatch && batchFaults(given).length === 0;
+    const all = isList ? [...events.values()] : [given];
+    const names = [...new Set(all.map(organizationOf))].filter((name) => name !== null);
+    const anyCell = (await this.#find(names)) ?? this.#cells.all[0];
+    const cellOf = (event: unknown) => this.#places.get(organizationOf(event) ?? "") ?? anyCell;
+    const indexed = all.map((event, index) => ({ event, index }));
+    const parts = [...groupBy(indexed, ({ event }) => cellOf(event))];
+    return Promise.all(
+      parts.map(async ([cell, part]) => {
+        const texts = await inSteps(encode(part.map(({ event }) => event)));
+        const body = isList ? `{"events":[${texts.join()}]}` : (texts[0] ?? "");
+        return { cell, body, indexes: isList ? part.map(({ index }) => index) : null };
+      }),
+    );
+  }
+
+  /** Finds the cells of organizations. Returns the cell that refuses the events of those that do not exist. */
+  async #find(names: string[]): Promise<Cell | undefined> {
+    const [known] = names.flatMap((name) => this.#places.get(name) ?? []);
+    const isSought = (name: string) =>
+      !this.#places.get(name) && (SLUG.test(name) || parseId("org", name) !== null);
+    const sought = names.filter(isSought);
+    if (sought.length === 0 && known) return known;
+    const pages = await Promise.all(
+      inChunks(sought, NAMES_MAX).map((among) =>
+        this.#cells.gather<{ items: { id: string; slug: string }[] }>({
+          ...{ method: "GET", headers: this.#headers },
+          path: `${API}/organizations?limit=${PAGE_LIMIT.max}&names=${among.join()}`,
+        }),
+      ),
+    );
+    for (const { cell, body } of pages.flatMap(({ parts }) => parts))
+      for (const { id, slug } of body.items)
+        for (const name of [id, slug]) this.#places.set(name, cell);
+    const away = new Set(pages.flatMap(({ unreachable }) => unreachable));
+    if (away.size > 0 && sought.some(isSought)) throw noAnswer([...away].sort());
+    return pages[0]?.parts[0]?.cell;
+  }
+}
+
+/** Returns at least one chunk. */
+function inChunks<Item>(items: Item[], size: number): Item[][] {
+  const count = Math.max(1, Math.ceil(items.length / size));
+  return Array.from({ length: count }, (_, i) => items.slice(i * size, (i + 1) * size));
+}
+
+function* encode(events: unknown[]): Generator<undefined, string[]> {
+  const texts: string[] = [];
+  let sinceYield = 0;
+  for (const event of events) {
+    const text = JSON.stringify(event);
+    texts.push(text);
+    sinceYield += text.length;
+    if (sinceYield < STEP_CHARACTERS) continue;
+    sinceYield = 0;
+    yield;
+  }
+  return texts;
+}
+
+/** Returns what a cell finds wrong with its events, by their places in the request. */
+function faultsOf(said: Said, indexes: number[] | null): Fault[] {
+  if (said.answer.status === 204) return [];
+  if (said.answer.status !== 422) throw said;
+  const { errors = [] } = read(said.answer) as { errors?: Fault[] };
+  return errors.map(({ pointer, detail }) => ({
+    pointer: pointer.replace(
+      /^\/events\/(\d+)/,
+      (_, i: string) => `/events/${indexes?.[Number(i)]}`,
+    ),
+    detail,
+  }));
+}
+
+/** Data that the text of the body does not show truly is not checked further. */
+function isHidden({ pointer }: Fault, documentFaults: Fault[]): boolean {
+  const [data] = /^(?:\/events\/\d+)?\/data(?=\/|$)/.exec(pointer) ?? [];
+  return documentFaults.some((one) => one.pointer === data || one.pointer.startsWith(`${data}/`));
+}
+
+/** Returns what was published, in the order of the request. */
+async function join(shares: Share[], publishing: Promise<CellAnswer>[]): Promise<object[]> {
+  const items: object[] = [];
+  const failed: string[] = [];
+  const results = await Promise.allSettled(publishing);
+  shares.forEach(({ cell, indexes }, i) => {
+    const result = results[i];
+    if (result?.status !== "fulfilled" || result.value.status !== 202) failed.push(cell.name);
+    else
+      (read(result.value) as { items: object[] }).items.forEach((item, place) => {
+        items[indexes?.[place] ?? 0] = item;
+      });
+  });
+  if (failed.length === 0) return items;
+  throw new Busy(
+    `Cell ${failed.join(", ")} failed, so some events may not be published. Repeat the request with the same dedupe keys.`,
+  );
+}
