@@ -5,7 +5,7 @@ import { causes } from "./service.ts";
 /** Why an attempt failed, how to repair it, and when the next one follows. */
 export function CauseOf({ failure }: { failure: Failure }) {
   const { reason, attempt, duration_ms: ms } = failure;
-  const detail = detailOf(failure);
+  const { detail } = failure;
   const cause = causes[reason?.startsWith("http_") ? "http_<status>" : (reason ?? "")];
   return (
     <div class="cause">
@@ -35,12 +35,6 @@ export function CauseOf({ failure }: { failure: Failure }) {
       </p>
     </div>
   );
-}
-
-/** Services of an older version have none. */
-export function detailOf(failure: Failure): string | null {
-  const { detail = null } = failure as Failure & { detail?: string | null };
-  return detail;
 }
 
 export function NextAttempt({ of }: { of: Failure }) {

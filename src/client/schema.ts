@@ -129,6 +129,7 @@ export interface components {
      *       "status": "failed",
      *       "http_status": 503,
      *       "reason": "http_503",
+     *       "detail": null,
      *       "duration_ms": 41,
      *       "attempted_at": "2026-01-31T09:36:00.000Z",
      *       "next_attempt_at": "2026-01-31T10:06:00.041Z"
@@ -151,6 +152,8 @@ export interface components {
       http_status: number;
       /** @description `http_<status>`, or why there was no status: `timeout`, `dns_error`, `address_not_public`, `connection_refused`, `connection_reset`, `tls_error`, `network_error`, `protocol_error`, `interrupted`. */
       reason: string;
+      /** @description What there is to add to the reason; null if nothing. [Causes](/docs/troubleshooting#causes) explains `look_up`, `connect`, `handshake`, `request`, `response`, `no_such_name`, `no_address`, `name_servers_failed`, `look_up_timed_out`, `before_request`, `after_request`, `certificate_expired`, `certificate_not_yet_valid`, `name_mismatch`, `self_signed`, `incomplete_chain`, `unknown_authority`, `certificate_purpose`, `client_certificate_required`, `protocol_version`, `no_shared_parameters`, `not_tls`, `alert`, `handshake_failed`, `not_http`, `http2_only`, `http_version`, `headers_too_large`, `malformed_headers`. */
+      detail: string | null;
       /** @description The duration of the attempt. */
       duration_ms: number;
       /**

@@ -67,12 +67,16 @@ function endOf({ deleted_at, auto_disabled_at }: StandingView): string {
 const attemptHeadings = ["ATTEMPT", "AT", "OUTCOME", "STATUS", "TOOK", "NEXT"];
 const OUTCOME_COLUMN = attemptHeadings.indexOf("OUTCOME");
 
+function outcomeIn({ reason, detail, status }: AttemptView): string {
+  return detail === null ? (reason ?? status) : `${reason ?? status} (${detail})`;
+}
+
 function attemptLine(attempt: AttemptView): Line {
   return {
     cells: [
       String(attempt.attempt),
       attempt.attempted_at,
-      attempt.reason ?? attempt.status,
+      outcomeIn(attempt),
       attempt.http_status === 0 ? "-" : String(attempt.http_status),
       `${attempt.duration_ms} ms`,
       attempt.next_attempt_at ?? "-",

@@ -42,7 +42,7 @@ export function createSender({ egress, clock, timeoutMs, userAgent }: SenderOpti
     const outcome = await egress.post({
       ...{ url, body, timeoutMs, group, responsiveness },
       headers: () => headersOf(post),
-      onPhase: span && ((phase) => phaseOf(span, phase)),
+      onStep: span && ((step) => stepOf(span, step)),
     });
     if (outcome.kind !== "answered") return outcome;
     const { httpStatus } = outcome;
@@ -63,7 +63,7 @@ export function createSender({ egress, clock, timeoutMs, userAgent }: SenderOpti
   }
 }
 
-function phaseOf(attempt: Span, name: string): (fault?: string) => void {
+function stepOf(attempt: Span, name: string): (fault?: string) => void {
   const span = attempt.child(name);
   return (fault) => span.end(fault);
 }

@@ -37,19 +37,20 @@ export function afterAttempt(
 }
 
 /**
- * An outcome as the audit shows it. `httpStatus` is 0 if the receiver returned no status. `reason`
- * is null if the attempt succeeded.
+ * An outcome as the audit shows it. `httpStatus` is 0 if the receiver returned no status. `reason` is null if the attempt succeeded,
+ * and `detail` if there is nothing to add.
  */
 export function auditOf(outcome: Attempt["outcome"]): {
   httpStatus: number;
   reason: string | null;
+  detail: string | null;
 } {
   switch (outcome.kind) {
     case "acknowledged":
-      return { httpStatus: outcome.httpStatus, reason: null };
+      return { httpStatus: outcome.httpStatus, reason: null, detail: null };
     case "refused":
-      return { httpStatus: outcome.httpStatus, reason: `http_${outcome.httpStatus}` };
+      return { httpStatus: outcome.httpStatus, reason: `http_${outcome.httpStatus}`, detail: null };
     case "unreachable":
-      return { httpStatus: 0, reason: outcome.reason };
+      return { httpStatus: 0, reason: outcome.reason, detail: outcome.detail ?? null };
   }
 }

@@ -1,4 +1,6 @@
-/** Why an attempt failed if the receiver returned no status. Partners see nothing more specific. */
+import { DETAILS, type FailureDetail } from "../egress/index.ts";
+
+/** Why an attempt failed if the receiver returned no status. */
 export const FAILURE_REASONS = [
   "timeout",
   "dns_error",
@@ -13,6 +15,9 @@ export const FAILURE_REASONS = [
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
+/** What there is to add to a reason. Partners see it as `detail`. */
+export const FAILURE_DETAILS: readonly FailureDetail[] = Object.values(DETAILS).flat();
+
 /**
  * The result of one attempt. Failures are expected, so they are values and not exceptions.
  * `internal-fault` does not count as an attempt, and the delivery waits a minute. `deferred` does not
@@ -21,7 +26,7 @@ export type FailureReason = (typeof FAILURE_REASONS)[number];
 export type Outcome =
   | { kind: "acknowledged"; httpStatus: number }
   | { kind: "refused"; httpStatus: number }
-  | { kind: "unreachable"; reason: FailureReason }
+  | { kind: "unreachable"; reason: FailureReason; detail?: FailureDetail | null }
   | { kind: "internal-fault"; fault: InternalFault; error?: unknown }
   | { kind: "deferred" };
 

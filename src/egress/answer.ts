@@ -1,5 +1,16 @@
+import type { DETAILS } from "./outcome.ts";
+
 /** An answer that is not HTTP/1.1, or that exceeds our limits. Each becomes `protocol_error`. The text is for readers of the code. */
-export class BadAnswer extends Error {}
+export class BadAnswer extends Error {
+  readonly detail: ProtocolDetail;
+
+  constructor(message: string, detail: ProtocolDetail = "malformed_headers") {
+    super(message);
+    this.detail = detail;
+  }
+}
+
+type ProtocolDetail = (typeof DETAILS)["protocol_error"][number];
 
 /** The limit of all heads together. A receiver may send any number of interim answers (RFC 9110, 15.2). */
 const HEAD_BYTES_MAX = 16 * 1024;
@@ -25,6 +36,8 @@ type Reading<Result> = Generator<undefined, Result, undefined>;
 export class Answer {
   /** The final head, as soon as it is complete. The rest of the answer cannot change it. */
   head: AnswerHead | null = null;
+  /** Why it is bad. Null: for another reason. */
+  fault: ProtocolDetail | null = null;
   readonly #arrived = new ArrivedText();
   readonly #reading = this.#read();
   #bytesLeft = HEAD_BYTES_MAX;
@@ -37,8 +50,9 @@ export class Answer {
       if (this.#reading.next().done !== true) return "incomplete";
       return this.#arrived.length === 0 ? "complete" : "bad"; // More than one answer.
     } catch (error) {
-      if (error instanceof BadAnswer) return "bad";
-      throw error;
+      if (!(error instanceof BadAnswer)) throw error;
+      this.fault = error.detail;
+      return "bad";
     }
   }
 
@@ -88,13 +102,14 @@ export class Answer {
   /** Throws as soon as the line cannot begin with `start`, because such a line may never end. */
   *#line(start = ""): Reading<string> {
     for (;;) {
-      if (!this.#arrived.mayStartWith(start)) throw new BadAnswer("no status line");
+      if (!this.#arrived.mayStartWith(start)) throw noStatusLine(this.#arrived.start);
       const line = this.#arrived.takeLine();
       if (line !== undefined) {
         this.#spend(line.length + 2);
         return line;
       }
-      if (this.#arrived.length > this.#bytesLeft) throw new BadAnswer("a line that is too long");
+      if (this.#arrived.length > this.#bytesLeft)
+        throw new BadAnswer("a line that is too long", "headers_too_large");
       yield;
     }
   }
@@ -110,7 +125,7 @@ export class Answer {
 
   #spend(bytes: number): void {
     this.#bytesLeft -= bytes;
-    if (this.#bytesLeft < 0) throw new BadAnswer("an answer that is too long");
+    if (this.#bytesLeft < 0) throw new BadAnswer("an answer that is too long", "headers_too_large");
   }
 }
 
@@ -128,6 +143,9 @@ export interface AnswerHead {
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+const STATUS_VERSION = /^HTTP\/1\.[01](?:[^\d]|$)/;
+/** A frame of HTTP/2: its length, and its type SETTINGS or GOAWAY (RFC 9113, 4.1). */
+const HTTP2_FRAME = /^\0[^][^][\x04\x07]/;
 /** The same length may be repeated (RFC 9110, 8.6). */
 const LENGTH = /^[\t ]*(\d+)[\t ]*(?:,[\t ]*\1[\t ]*)*$/;
 const LENGTH_END = 2n ** 64n;
@@ -142,7 +160,11 @@ const NO_BODY: Framing = { kind: "length", bytes: 0 };
 /** Takes the lines of a head, without the empty line after them. */
 function readAnswerHead([statusLine = "", ...fieldLines]: string[]): AnswerHead {
   const [, minor, digits] = STATUS_LINE.exec(statusLine) ?? [];
-  if (digits === undefined) throw new BadAnswer("a malformed status line");
+  if (digits === undefined)
+    throw new BadAnswer(
+      "a malformed status line",
+      STATUS_VERSION.test(statusLine) ? "malformed_headers" : "http_version",
+    );
 
   const status = Number(digits);
   const isOld = minor === "0";
@@ -157,6 +179,12 @@ function readAnswerHead([statusLine = "", ...fieldLines]: string[]): AnswerHead 
     keepsAlive: !isFolded && !isAmbiguous(fields, isOld) && staysOpen(fields, isOld),
     idleSeconds: secondsOf(fields.get("keep-alive")),
   };
+}
+
+function noStatusLine(start: string): BadAnswer {
+  if (HTTP2_FRAME.test(start)) return new BadAnswer("a frame of HTTP/2", "http2_only");
+  const isHttp = start.startsWith("HTTP/");
+  return new BadAnswer("no status line", isHttp ? "http_version" : "not_http");
 }
 
 /** Joins each line that begins with white space to the line before (RFC 9112, 5.2). */
@@ -228,6 +256,11 @@ class ArrivedText {
 
   get length(): number {
     return this.#text.length - this.#at;
+  }
+
+  /** Its first characters. */
+  get start(): string {
+    return this.#text.slice(this.#at, this.#at + 8);
   }
 
   append(chunk: Buffer): void {

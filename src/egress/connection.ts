@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { Answer, type AnswerHead } from "./answer.ts";
-import { outcomeOfExchange, PostFailed, RESET, unreachable } from "./outcome.ts";
+import { outcomeOfError, type Phase, PostFailed, resetIn, unreachable } from "./outcome.ts";
 import type { Deadline } from "./post.ts";
 
 /** The idle time if the receiver does not announce one. */
@@ -66,9 +66,11 @@ export class Connection {
     socket.on("timeout", () => {
       if (this.#exchange === null) this.destroy(); // During a request, its deadline applies.
     });
-    socket.on("error", (error) => this.#break(new PostFailed(outcomeOfExchange(error), error)));
+    socket.on("error", (error) => {
+      this.#break(new PostFailed(outcomeOfError(error, this.#phase), error));
+    });
     socket.once("close", () => {
-      this.#break(new PostFailed(RESET));
+      this.#break(new PostFailed(resetIn(this.#phase)));
       keeper.closed(this);
     });
   }
@@ -79,6 +81,10 @@ export class Connection {
 
   get address(): string {
     return this.#way.address;
+  }
+
+  get #phase(): Phase {
+    return this.#exchange?.deadline.phase ?? "response";
   }
 
   get isOpen(): boolean {
@@ -95,7 +101,10 @@ export class Connection {
       this.#isUsedSince = true;
       this.#exchange = { answer: new Answer(), deadline, resolve, reject, onFirstByte };
       deadline.guard((why) => this.#break(why));
-      this.#way.socket.write(request);
+      deadline.phase = "request";
+      this.#way.socket.write(request, () => {
+        deadline.phase = "response";
+      });
     });
   }
 
@@ -130,7 +139,8 @@ export class Connection {
     const { head } = exchange.answer;
 
     if (head !== null && !wasAnswered) exchange.resolve(head.status);
-    if (progress === "bad") this.#break(new PostFailed(unreachable("protocol_error")));
+    if (progress === "bad")
+      this.#break(new PostFailed(unreachable("protocol_error", exchange.answer.fault)));
     else if (progress === "complete") this.#complete(exchange, head);
     else if (head !== null && !wasAnswered) this.#keeper.draining(this);
   }

@@ -6,7 +6,7 @@ import { Tally } from "../lib/tally.ts";
 import { Connection, type ConnectionKeeper } from "./connection.ts";
 import type { Vetted } from "./destination.ts";
 import { dial, type Room, type Source } from "./dial.ts";
-import { type Deadline, inPhase, type Post } from "./post.ts";
+import { type Deadline, inStep, type Post } from "./post.ts";
 import { handshake } from "./tls.ts";
 
 /** Answers that may still be read after their post has ended. The limit keeps slow bodies from piling up. */
@@ -95,10 +95,11 @@ export class Connections implements ConnectionKeeper, Room {
     const { destination, addresses } = target;
     if (post.responsiveness !== "responsive") await deadline.bound(this.#begins.turn(post.group));
     this.makeRoom();
-    const { socket, address } = await inPhase(post, "connect", () =>
+    const { socket, address } = await inStep(post, "connect", () =>
       dial(addresses, destination.port, deadline, { room: this, source: this.#source }),
     );
-    const secured = await inPhase(post, "tls", () =>
+    deadline.phase = "handshake";
+    const secured = await inStep(post, "tls", () =>
       handshake(socket, destination, this.#secureContext, deadline),
     );
     const { hostHeader } = destination;

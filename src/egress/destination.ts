@@ -2,7 +2,7 @@ import { domainToASCII, domainToUnicode } from "node:url";
 import { BoundedCache } from "../lib/bounded-cache.ts";
 import { parseAddress } from "../lib/ip-address.ts";
 import { type AddressPolicy, isContactable } from "./address-policy.ts";
-import type { NameLookup } from "./names.ts";
+import type { LookUpFailure, NameLookup } from "./names.ts";
 
 /** A receiver's URL, taken apart for connecting. */
 export interface Destination {
@@ -23,18 +23,19 @@ type UrlVerdict = { ok: true; destination: Destination } | { ok: false; detail: 
 /** `addresses` are all addresses of the host. Each may be connected to. Connect to no others. */
 export type Vetted =
   | { ok: true; destination: Destination; addresses: readonly string[] }
-  | { ok: false; refusal: Refusal; detail: string };
+  | { ok: false; refusal: Exclude<Refusal, "dns_error">; detail: string }
+  | { ok: false; refusal: "dns_error"; cause?: LookUpFailure; detail: string };
 
 /** `no_resolver` is a fault on our side. `too_many_lookups` passes soon. */
 export type Refusal =
   "url" | "dns_error" | "address_not_public" | "no_resolver" | "too_many_lookups";
 
 const DETAILS = {
-  dns_error: "The URL's host name does not resolve to an address.",
   address_not_public: "The URL's host name resolves to an address that is not public.",
   no_resolver: "The URL's host name cannot be looked up at the moment.",
   too_many_lookups: "Too many host names are being looked up at once.",
 } satisfies Partial<Record<Refusal, string>>;
+const NO_ADDRESS = "The URL's host name does not resolve to an address.";
 
 /** In characters, as the schema and the database count. */
 export const URL_LENGTH_MAX = 2048;
@@ -70,7 +71,8 @@ export class Vetting {
     const found = await lookup(destination.host);
     if (found.kind === "no-resolver") return refused("no_resolver");
     if (found.kind === "too-many") return refused("too_many_lookups");
-    if (found.kind === "none") return refused("dns_error");
+    if (found.kind === "none")
+      return { ok: false, refusal: "dns_error", cause: found.cause ?? null, detail: NO_ADDRESS };
 
     const contactable = found.addresses.filter((address) => isContactable(address, this.#policy));
     // `localhost` always has both loopback addresses. One that is not allowed does not refuse the other.

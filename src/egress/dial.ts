@@ -7,12 +7,12 @@ import { codeOf } from "../lib/code-of.ts";
 import { parseAddress } from "../lib/ip-address.ts";
 import {
   DEFERRED,
-  type FailureReason,
   internalFault,
   NETWORK_ERROR,
   type Outcome,
-  outcomeOfCode,
+  outcomeOfError,
   PostFailed,
+  resetIn,
   unreachable,
 } from "./outcome.ts";
 import type { Deadline } from "./post.ts";
@@ -87,7 +87,7 @@ export async function dial(
       socket.once("connect", () => {
         const fault = faultOfPeer(socket.remoteAddress, address);
         if (fault !== null) {
-          fail(new PostFailed(unreachable(fault)));
+          fail(new PostFailed(fault));
           return;
         }
         racing.delete(socket);
@@ -123,12 +123,12 @@ function inTurn(addresses: readonly string[]): string[] {
 }
 
 /** Something between us and the network may redirect a connection to an address that was not vetted. */
-function faultOfPeer(peer: string | undefined, address: string): FailureReason | null {
-  if (peer === undefined) return "connection_reset"; // Closed already.
+function faultOfPeer(peer: string | undefined, address: string): Outcome | null {
+  if (peer === undefined) return resetIn("connect"); // Closed already.
   // The system writes `::ffff:7f00:1` as `::ffff:127.0.0.1`.
   const parsed = parseAddress(peer);
   const isSame = parsed !== null && isDeepStrictEqual(parsed, parseAddress(address));
-  return isSame ? null : "address_not_public";
+  return isSame ? null : unreachable("address_not_public");
 }
 
 /** Removes our listeners and ignores errors of a socket that lost. TLS reports those of the one that won. */
@@ -168,7 +168,7 @@ async function outcomeOf({ code, family }: DialError, checks: LocalChecks): Prom
     return (await checks.hasPorts()) ? DEFERRED : internalFault("no_ports");
   if (family === 6 && code === "EADDRNOTAVAIL" && (await checks.hasLostIpv6Source()))
     return internalFault("no_ports");
-  return outcomeOfCode(code);
+  return outcomeOfError({ code }, "connect");
 }
 
 /** Checks of this machine, for errors whose cause may be here or at the destination. */

@@ -7,7 +7,7 @@ import { type Refusal, refused, type Vetted, Vetting } from "./destination.ts";
 import type { Source } from "./dial.ts";
 import { createNameLookup, type NameLookup, ResolverLoad } from "./names.ts";
 import { DEFERRED, internalFault, type Outcome, PostFailed, unreachable } from "./outcome.ts";
-import { Deadline, inPhase, type Post, requestBytes, STOPPED } from "./post.ts";
+import { Deadline, inStep, type Post, requestBytes, STOPPED } from "./post.ts";
 import { trustedRoots } from "./tls.ts";
 
 export { type Cidr, parseCidr } from "../lib/ip-address.ts";
@@ -16,8 +16,14 @@ export { DRAINING_MAX } from "./connections.ts";
 export { hostOf, type Refusal, URL_LENGTH_MAX, type Vetted } from "./destination.ts";
 export type { Source } from "./dial.ts";
 export type { LookupResult, NameLookup } from "./names.ts";
-export type { FailureReason, Fault, Outcome } from "./outcome.ts";
-export type { EndPhase, Phase, Post, Responsiveness } from "./post.ts";
+export {
+  DETAILS,
+  type FailureDetail,
+  type FailureReason,
+  type Fault,
+  type Outcome,
+} from "./outcome.ts";
+export type { EndStep, Post, Responsiveness, Step } from "./post.ts";
 
 export interface EgressOptions {
   /** Default: public addresses alone. */
@@ -47,10 +53,9 @@ const PUBLIC_ALONE: AddressPolicy = { allow: [], deny: [] };
 /** If the receiver closes the connection later than this after we sent the request, we assume that it read the request. */
 const CROSSING_MS = 500;
 
-const OUTCOME_OF_REFUSAL: Record<Refusal, Outcome> = {
+const OUTCOME_OF_REFUSAL: Record<Exclude<Refusal, "dns_error">, Outcome> = {
   url: unreachable("address_not_public"),
   address_not_public: unreachable("address_not_public"),
-  dns_error: unreachable("dns_error"),
   no_resolver: internalFault("no_resolver"),
   too_many_lookups: DEFERRED,
 };
@@ -119,13 +124,19 @@ export class Egress {
   }
 
   async #exchange(post: Post, deadline: Deadline): Promise<number> {
-    const vetted = await inPhase(post, "look-up", () =>
+    const vetted = await inStep(post, "look-up", () =>
       deadline.bound(this.#vetting.vet(post.url, this.#ofPosts.lookup)),
     );
-    if (!vetted.ok) throw new PostFailed(OUTCOME_OF_REFUSAL[vetted.refusal]);
+    if (!vetted.ok)
+      throw new PostFailed(
+        vetted.refusal === "dns_error"
+          ? unreachable("dns_error", vetted.cause)
+          : OUTCOME_OF_REFUSAL[vetted.refusal],
+      );
+    deadline.phase = "connect";
     let request: Uint8Array | undefined;
     const ask = (connection: Connection) =>
-      inPhase(post, "first byte", (end) =>
+      inStep(post, "first byte", (end) =>
         connection.post((request ??= requestBytes(vetted.destination, post)), deadline, end),
       );
 

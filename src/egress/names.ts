@@ -1,5 +1,9 @@
 import { Resolver } from "node:dns/promises";
 import { SingleFlight } from "../lib/single-flight.ts";
+import type { DETAILS } from "./outcome.ts";
+
+/** Why a name has no addresses. Null: for another reason. */
+export type LookUpFailure = (typeof DETAILS)["dns_error"][number] | null;
 
 /** Looks up a host name. Never throws. */
 export type NameLookup = (host: string) => Promise<LookupResult>;
@@ -10,7 +14,7 @@ export type NameLookup = (host: string) => Promise<LookupResult>;
  */
 export type LookupResult =
   | { kind: "addresses"; addresses: string[] }
-  | { kind: "none" }
+  | { kind: "none"; cause?: LookUpFailure }
   | { kind: "no-resolver" }
   | { kind: "too-many" };
 
@@ -23,10 +27,8 @@ const SHARED_FOR_MS = 1_000;
 /** These names never exist (RFC 6761, 6.4), so no query is sent. */
 const NEVER_EXISTS = /(?:^|\.)invalid$/;
 
-const NONE: LookupResult = { kind: "none" };
 const NO_RESOLVER: LookupResult = { kind: "no-resolver" };
 const TOO_MANY: LookupResult = { kind: "too-many" };
-const MEANING = { answers: NONE, crowded: TOO_MANY, dead: NO_RESOLVER };
 const LOOPBACK: LookupResult = { kind: "addresses", addresses: ["127.0.0.1", "::1"] };
 
 /**
@@ -65,7 +67,7 @@ export function createNameLookup(options: {
 
   async function lookup(host: string): Promise<LookupResult> {
     if (host === "localhost" && options.answerLocalhost) return LOOPBACK;
-    if (NEVER_EXISTS.test(host)) return NONE;
+    if (NEVER_EXISTS.test(host)) return { kind: "none", cause: "no_such_name" };
     if (closed) return NO_RESOLVER;
     return load.isFull ? TOO_MANY : lookUps.ask(host);
   }
@@ -75,11 +77,14 @@ export function createNameLookup(options: {
     if (closed) return NO_RESOLVER;
 
     const addresses = answers.flatMap((answer) => answer.addresses);
-    if (addresses.length > ADDRESSES_MAX) return NONE;
+    if (addresses.length > ADDRESSES_MAX) return { kind: "none" };
     if (addresses.length > 0) return { kind: "addresses", addresses };
 
-    if (answers.some(({ usable }) => usable)) return NONE;
-    return MEANING[load.note(await servers.probe(probeMs))];
+    const none: LookupResult = { kind: "none", cause: causeOf(answers) };
+    if (answers.some(({ usable }) => usable)) return none;
+    const resolver = load.note(await servers.probe(probeMs));
+    if (resolver === "answers") return none;
+    return resolver === "dead" ? NO_RESOLVER : TOO_MANY;
   }
 
   /** Ends all look-ups, present and future, with `no-resolver`. */
@@ -89,10 +94,21 @@ export function createNameLookup(options: {
   }
 }
 
+/** Returns why none of the queries of a look-up found an address. A query without an answer is missing. */
+function causeOf(answers: Answer[]): LookUpFailure {
+  const codes = answers.map(({ code }) => code);
+  if (codes.includes("ENOTFOUND")) return "no_such_name";
+  if (codes.some((code) => code !== undefined && !NOTHING_THERE.has(code) && code !== "ETIMEOUT"))
+    return "name_servers_failed";
+  return codes.length < 2 || codes.includes("ETIMEOUT") ? "look_up_timed_out" : "no_address";
+}
+
 /** The result of one query. `usable`: the resolver answered, even if the name does not exist. */
 export interface Answer {
   addresses: string[];
   usable: boolean;
+  /** The error of the resolver, if there was one. */
+  code?: string;
 }
 
 const TRIES = 4;
@@ -194,7 +210,7 @@ async function answerOf(question: Promise<string[]>): Promise<Answer> {
     return { addresses: await question, usable: true };
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    return { addresses: [], usable: NOTHING_THERE.has(code) };
+    return { addresses: [], usable: NOTHING_THERE.has(code), code };
   }
 }
 

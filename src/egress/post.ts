@@ -1,14 +1,14 @@
 import type { Destination } from "./destination.ts";
-import { internalFault, type Outcome, PostFailed, TIMED_OUT } from "./outcome.ts";
+import { internalFault, type Outcome, type Phase, PostFailed, unreachable } from "./outcome.ts";
 
 /** `silent`: a receiver that has not answered since its last post without an answer. */
 export type Responsiveness = "unknown" | "responsive" | "silent";
 
-/** The parts of a post that take time. */
-export type Phase = "look-up" | "connect" | "tls" | "first byte";
+/** The parts of a post that are timed. */
+export type Step = "look-up" | "connect" | "tls" | "first byte";
 
-/** Ends a phase. `fault`: why it failed, in a word. Only its first call counts. */
-export type EndPhase = (fault?: string) => void;
+/** Ends a step. `fault`: why it failed, in a word. Only its first call counts. */
+export type EndStep = (fault?: string) => void;
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -32,22 +32,22 @@ export interface Post {
    * to a responsive one waits only for connections that such posts set up.
    */
   responsiveness?: Responsiveness | undefined;
-  /** Called at the beginning of each phase. */
-  onPhase?: ((phase: Phase) => EndPhase) | undefined;
+  /** Called at the beginning of each step. */
+  onStep?: ((step: Step) => EndStep) | undefined;
 }
 
-/** Does a part of a post, and tells its caller of it. `work` may end the phase earlier. */
-export function inPhase<Result>(
-  { onPhase }: Post,
-  phase: Phase,
-  work: (end?: EndPhase) => Promise<Result>,
+/** Does a part of a post, and tells its caller of it. `work` may end the step earlier. */
+export function inStep<Result>(
+  { onStep }: Post,
+  step: Step,
+  work: (end?: EndStep) => Promise<Result>,
 ): Promise<Result> {
-  return onPhase === undefined ? work() : toldOf(onPhase(phase), work);
+  return onStep === undefined ? work() : toldOf(onStep(step), work);
 }
 
 async function toldOf<Result>(
-  end: EndPhase,
-  work: (end: EndPhase) => Promise<Result>,
+  end: EndStep,
+  work: (end: EndStep) => Promise<Result>,
 ): Promise<Result> {
   try {
     const result = await work(end);
@@ -67,6 +67,8 @@ function wordOf(outcome: Outcome): string {
 /** The time limit of a post, from look-up to the last byte that we read. A post does one thing at a time, and the deadline cancels that. */
 export class Deadline {
   readonly ms: number;
+  /** What the post is doing. */
+  phase: Phase = "look_up";
   readonly #timer: NodeJS.Timeout;
   #cancel: ((why: PostFailed) => void) | undefined;
   #passed: PostFailed | undefined;
@@ -95,7 +97,7 @@ export class Deadline {
   }
 
   #pass(): void {
-    if (!this.#isLifted) this.end(new PostFailed(TIMED_OUT));
+    if (!this.#isLifted) this.end(new PostFailed(unreachable("timeout", this.phase)));
   }
 
   end(why: PostFailed = STOPPED): void {

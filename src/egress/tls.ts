@@ -10,7 +10,7 @@ import {
 import type { Destination } from "./destination.ts";
 
 import type { Deadline } from "./post.ts";
-import { outcomeOfHandshake, PostFailed } from "./outcome.ts";
+import { outcomeOfError, PostFailed } from "./outcome.ts";
 
 /** The server chooses the size of a finite field, and a handshake over 10,000 bits occupies our only thread for a second. */
 const KEY_EXCHANGES = {
@@ -57,7 +57,7 @@ export async function handshake(
     };
     deadline.guard(fail);
     secured.on("error", (error) => {
-      fail(new PostFailed(outcomeOfHandshake(error), error));
+      fail(new PostFailed(outcomeOfError(error, "handshake", secured.getProtocol()), error));
     });
     secured.once("secureConnect", () => {
       resolve(secured);

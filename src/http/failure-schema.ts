@@ -1,5 +1,6 @@
 import { Type } from "typebox";
-import { FAILURE_REASONS } from "../domain/outcome.ts";
+import { FAILURE_DETAILS, FAILURE_REASONS } from "../domain/outcome.ts";
+import { textOrNull } from "./nullable-schema.ts";
 import { pageOf } from "./page-schema.ts";
 import { Timestamp, timestampOrNull } from "./timestamp-schema.ts";
 
@@ -20,6 +21,10 @@ const Failure = Type.Object(
         "`http_<status>`, or why there was no status: " +
         `${FAILURE_REASONS.map((reason) => `\`${reason}\``).join(", ")}.`,
     }),
+    detail: textOrNull(
+      "What there is to add to the reason; null if nothing. " +
+        `[Causes](/docs/troubleshooting#causes) explains ${FAILURE_DETAILS.map((one) => `\`${one}\``).join(", ")}.`,
+    ),
     duration_ms: Type.Integer({ description: "The duration of the attempt." }),
     attempted_at: Timestamp,
     next_attempt_at: timestampOrNull(
@@ -39,6 +44,7 @@ const Failure = Type.Object(
         status: "failed",
         http_status: 503,
         reason: "http_503",
+        detail: null,
         duration_ms: 41,
         attempted_at: "2026-01-31T09:36:00.000Z",
         next_attempt_at: "2026-01-31T10:06:00.041Z",

@@ -87,14 +87,14 @@ export async function recordUndelivered(db: Queryable, moves: Move[]): Promise<n
     moved as (
       select * from kept
       union all
-      select subscription_id, event_id, attempts, id, delivery_id, lease_id, event_type, http_status, reason, duration_ms,
+      select subscription_id, event_id, attempts, id, delivery_id, lease_id, event_type, http_status, reason, detail, duration_ms,
              attempted_at, state, due_at
         from gone
     )
     insert into attempts
-           (id, delivery_id, subscription_id, event_id, event_type, attempt, http_status, reason, dead_lettered,
+           (id, delivery_id, subscription_id, event_id, event_type, attempt, http_status, reason, detail, dead_lettered,
             duration_ms, attempted_at, next_attempt_at)
-    select id, delivery_id, subscription_id, event_id, event_type, attempts, http_status, reason,
+    select id, delivery_id, subscription_id, event_id, event_type, attempts, http_status, reason, detail,
            state = 'dead_lettered', duration_ms, attempted_at, due_at
       from moved`;
   return count;
@@ -144,9 +144,9 @@ export async function recordLateFailures(
       returning f.id, f.event_id, f.subscription_id, f.attempts, e.id as attempt_id
     )
     insert into attempts
-           (id, delivery_id, subscription_id, event_id, event_type, attempt, http_status, reason, dead_lettered,
+           (id, delivery_id, subscription_id, event_id, event_type, attempt, http_status, reason, detail, dead_lettered,
             duration_ms, attempted_at, next_attempt_at)
-    select e.id, l.id, l.subscription_id, l.event_id, e.event_type, l.attempts, e.http_status, e.reason, false,
+    select e.id, l.id, l.subscription_id, l.event_id, e.event_type, l.attempts, e.http_status, e.reason, e.detail, false,
            e.duration_ms, e.attempted_at, null
       from late l
       join ended e on e.id = l.attempt_id
@@ -165,9 +165,10 @@ function rowsOf(db: Queryable, moves: Move[]) {
     select *
       from unnest(${column("id")}::text::uuid[], ${column("delivery_id")}::text::uuid[], ${column("lease_id")}::text::uuid[],
                   ${column("event_type")}::text::text[], ${column("http_status")}::text::int[], ${column("reason")}::text::text[],
+                  ${column("detail")}::text::text[],
                   ${column("duration_ms")}::text::int[], ${column("attempted_at")}::text::timestamptz[],
                   ${states}::text::text[], ${dueAt}::text::timestamptz[])
-           as e (id, delivery_id, lease_id, event_type, http_status, reason, duration_ms, attempted_at, state, due_at)`;
+           as e (id, delivery_id, lease_id, event_type, http_status, reason, detail, duration_ms, attempted_at, state, due_at)`;
 }
 
 /** Rows are written in the order of their deliveries, so that two statements cannot deadlock. */
@@ -190,6 +191,7 @@ const COLUMNS = {
   event_type: ({ claim }) => claim.type,
   http_status: ({ outcome }) => auditOf(outcome).httpStatus,
   reason: ({ outcome }) => auditOf(outcome).reason,
+  detail: ({ outcome }) => auditOf(outcome).detail,
   // Clocks step. The result always fits the column.
   duration_ms: ({ startedAt, endedAt }) =>
     Math.min(Math.max(0, endedAt.getTime() - startedAt.getTime()), 2 ** 31 - 1),

@@ -10,6 +10,7 @@ export interface AuditedAttempt {
   attempt: number;
   httpStatus: number;
   reason: string | null;
+  detail: string | null;
   isDeadLettered: boolean;
   durationMs: number;
   attemptedAt: Date;
@@ -19,7 +20,7 @@ export interface AuditedAttempt {
 function columns(db: Queryable) {
   return db`
     id, subscription_id as "subscriptionId", event_id as "eventId", event_type as "eventType", attempt,
-    http_status as "httpStatus", reason, dead_lettered as "isDeadLettered", duration_ms as "durationMs",
+    http_status as "httpStatus", reason, detail, dead_lettered as "isDeadLettered", duration_ms as "durationMs",
     attempted_at as "attemptedAt", next_attempt_at as "nextAttemptAt"`;
 }
 

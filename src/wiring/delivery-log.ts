@@ -28,7 +28,7 @@ export function createDeliveryLog(logger: Logger): DeliveryLog {
     ended({ claim, outcome, startedAt, endedAt }) {
       const level = outcome.kind === "acknowledged" ? "debug" : "info";
       if (!log.isLevelEnabled(level)) return;
-      const { httpStatus: http_status, reason } = auditOf(outcome);
+      const { httpStatus: http_status, reason, detail } = auditOf(outcome);
       log[level](
         {
           ...namesOf(claim),
@@ -37,6 +37,7 @@ export function createDeliveryLog(logger: Logger): DeliveryLog {
           attempt: claim.attempts + 1,
           http_status,
           reason,
+          ...(detail !== null && { detail }),
           ms: endedAt.getTime() - startedAt.getTime(),
         },
         "attempt",
@@ -54,8 +55,9 @@ export function createDeliveryLog(logger: Logger): DeliveryLog {
       }
       if (deadLettered.length === 0 && disabled.length === 0) return;
       for (const { claim, outcome } of deadLettered) {
-        const { reason } = auditOf(outcome);
-        log.warn({ ...namesOf(claim), reason }, "delivery dead-lettered");
+        const { reason, detail } = auditOf(outcome);
+        const why = { reason, ...(detail !== null && { detail }) };
+        log.warn({ ...namesOf(claim), ...why }, "delivery dead-lettered");
       }
       for (const id of disabled) {
         const claim = attempts.find((one) => one.claim.subscriptionId === id)?.claim;

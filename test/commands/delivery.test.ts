@@ -43,6 +43,19 @@ test("an empty list of deliveries is a sentence", async () => {
   assert.equal((await run("delivery", "list")).stdout, "No delivery matches.\n");
 });
 
+test("the outcome of an attempt without a status shows its cause", async () => {
+  const detail = "certificate_expired";
+  const expired = { kind: "unreachable", reason: "tls_error", detail } as const;
+  const { id } = await aDelivery(expired, acknowledged);
+  const { attempt_log } = await json<DeliveryDetail>("delivery", "show", id);
+  assert.deepEqual(
+    attempt_log.map((attempt) => attempt.detail),
+    [detail, null],
+  );
+  const { stdout } = await run("delivery", "show", id);
+  assert.match(stdout, /\n1 +.*Z +tls_error \(certificate_expired\) +- +0 ms/);
+});
+
 test("a delivery is listed with its state and shown with all attempts", async () => {
   const { id, event_id } = await aDelivery(refused, acknowledged);
   const { stdout: table } = await run("delivery", "list");
@@ -84,6 +97,7 @@ test("a delivery is listed with its state and shown with all attempts", async ()
     status: "failed",
     http_status: 503,
     reason: "http_503",
+    detail: null,
     duration_ms: 0,
     attempted_at: "2026-01-01T00:00:00.000Z",
     next_attempt_at: "2026-01-01T00:01:00.000Z",

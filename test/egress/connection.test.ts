@@ -72,7 +72,7 @@ test("a receiver that sends too many records without data loses its connection, 
   raw.bytesRead++;
   connection.breakFlood();
   assert.ok(socket.destroyed);
-  const outcome = { kind: "unreachable", reason: "protocol_error" };
+  const outcome = { kind: "unreachable", reason: "protocol_error", detail: null };
   await assert.rejects(posted, { outcome });
   deadline.lift();
 });

@@ -27,6 +27,6 @@ test("an answer that arrived during a pause of the process is in time", async (t
 test("an answer that arrives after the deadline is a timeout", async () => {
   const deadline = new Deadline(1);
   await assert.rejects(deadline.bound(new Promise(() => undefined)), {
-    outcome: { kind: "unreachable", reason: "timeout" },
+    outcome: { kind: "unreachable", reason: "timeout", detail: "look_up" },
   });
 });

@@ -8,7 +8,7 @@ const CONCURRENCY = 4;
 const ADDRESSES = ["127.0.0.2"];
 /** Nobody listens there. */
 const HOOKS = "https://hooks.test:1/";
-const LOOKED_UP = { kind: "unreachable", reason: "connection_refused" };
+const LOOKED_UP = { kind: "unreachable", reason: "connection_refused", detail: null };
 
 async function startEgress(t: TestContext) {
   const dns = await startDnsServer(t);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { constants } from "node:os";
 import { test } from "node:test";
 import { type DialError, type LocalChecks, outcomeOfDial } from "../../src/egress/dial.ts";
-import { outcomeOfExchange, outcomeOfHandshake } from "../../src/egress/outcome.ts";
+import { outcomeOfError } from "../../src/egress/outcome.ts";
 
 const failed = (code: string, family: 4 | 6 = 4): DialError => ({ code, family });
 const REFUSED = failed("ECONNREFUSED");
@@ -89,8 +89,8 @@ test("only error codes of local resources are internal faults", async () => {
     const outcomes = [
       await outcomeOfDial([failed(code, 4)], sound),
       await outcomeOfDial([failed(code, 6)], { ...withoutRoute, ...withoutPorts }),
-      outcomeOfHandshake(error),
-      outcomeOfExchange(error),
+      outcomeOfError(error, "handshake"),
+      outcomeOfError(error, "response"),
     ];
     for (const { kind } of outcomes) {
       assert.equal(kind === "internal-fault", OWN_RESOURCES.includes(code), code);

@@ -135,7 +135,7 @@ test("a kept connection that closes long after the request fails the attempt", a
   const { receiver, send } = await startPair(t);
   await send();
   receiver.answer((exchange) => setTimeout(() => scripts.reset(exchange), 750));
-  assert.deepEqual(await send(), unreachable("connection_reset"));
+  assert.deepEqual(await send(), unreachable("connection_reset", "after_request"));
   assert.equal(receiver.requests.length, 2);
 });
 
@@ -143,7 +143,7 @@ test("the retry on a fresh connection is made once", async (t) => {
   const { receiver, send } = await startPair(t);
   receiver.answer(scripts.status(200), scripts.reset);
   await send();
-  assert.deepEqual(await send(), unreachable("connection_reset"));
+  assert.deepEqual(await send(), unreachable("connection_reset", "after_request"));
   assert.equal(receiver.requests.length, 3);
 });
 
@@ -151,7 +151,7 @@ test("a request is not repeated after the answer has begun", async (t) => {
   const { receiver, send } = await startPair(t);
   receiver.answer(scripts.status(200), scripts.rawAndReset("HTTP/1.1 200 OK\r\nx: "));
   await send();
-  assert.deepEqual(await send(), unreachable("connection_reset"));
+  assert.deepEqual(await send(), unreachable("connection_reset", "after_request"));
   assert.equal(receiver.requests.length, 2);
 });
 

@@ -8,7 +8,7 @@ import { startReceiver } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
 import { aPost, DELIVERED, names, startPair, startSender, unreachable } from "../support/sender.ts";
 
-const TIMED_OUT = unreachable("timeout");
+const timedOut = (phase: string) => unreachable("timeout", phase);
 const HOST = "hooks.partner.test";
 
 for (const certifiedHosts of [["other.test"], ["127.0.0.2"]]) {
@@ -18,7 +18,7 @@ for (const certifiedHosts of [["other.test"], ["127.0.0.2"]]) {
       certifiedHosts,
       lookup: names({ [HOST]: [["127.0.0.2"]] }),
     });
-    assert.deepEqual(await send(), unreachable("tls_error"));
+    assert.deepEqual(await send(), unreachable("tls_error", "name_mismatch"));
     assert.equal(receiver.requests.length, 0);
   });
 }
@@ -27,7 +27,7 @@ test("nothing is sent to an address that its certificate does not name", async (
   const { receiver, send } = await startPair(t, {
     certifiedHosts: ["127.0.0.3", "hooks.partner.test"],
   });
-  assert.deepEqual(await send(), unreachable("tls_error"));
+  assert.deepEqual(await send(), unreachable("tls_error", "name_mismatch"));
   assert.equal(receiver.requests.length, 0);
 });
 
@@ -126,7 +126,7 @@ test("a look-up that takes too long is a timeout", async (t) => {
     timeoutMs: 50,
     lookup: () => new Promise(() => undefined),
   });
-  assert.deepEqual(await sender.send(aPost(`https://${HOST}/`)), TIMED_OUT);
+  assert.deepEqual(await sender.send(aPost(`https://${HOST}/`)), timedOut("look_up"));
 });
 
 test("look-up, connection and answer share one limit", async (t) => {
@@ -142,7 +142,7 @@ test("look-up, connection and answer share one limit", async (t) => {
     host: HOST,
     accept: (_socket, secure) => setTimeout(secure, 250),
   });
-  assert.deepEqual(await sender.send(aPost(receiver.url())), TIMED_OUT);
+  assert.deepEqual(await sender.send(aPost(receiver.url())), timedOut("handshake"));
   assert.equal(slept, 250);
   assert.equal(receiver.requests.length, 0);
 });
@@ -175,7 +175,7 @@ test("a peer that disconnects before the check is a reset", async (t) => {
     Object.defineProperty(socket, "remoteAddress", { value: undefined });
     return connect(options);
   });
-  assert.deepEqual(await send(), unreachable("connection_reset"));
+  assert.deepEqual(await send(), unreachable("connection_reset", "before_request"));
   assert.equal(receiver.requests.length, 0);
 });
 
@@ -191,7 +191,7 @@ test("a socket that fails before TLS starts ends only its own attempt", async (t
 test("a host with only silent addresses is a timeout", async (t) => {
   const sender = await startSender(t, { timeoutMs: 300 });
   onConnect(t, (socket) => socket);
-  assert.deepEqual(await sender.send(aPost("https://127.0.0.2/")), TIMED_OUT);
+  assert.deepEqual(await sender.send(aPost("https://127.0.0.2/")), timedOut("connect"));
 });
 
 test("a network that a router cannot reach is the receiver's failure", async (t) => {

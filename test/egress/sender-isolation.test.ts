@@ -14,7 +14,7 @@ import {
   unreachable,
 } from "../support/sender.ts";
 
-const NO_TLS = unreachable("tls_error");
+const NO_TLS = unreachable("tls_error", "name_mismatch");
 const HOST = "hooks.partner.test";
 const OTHER = "hooks.other.test";
 const HERE = [["127.0.0.2"]];

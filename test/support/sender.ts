@@ -20,7 +20,11 @@ export const RECEIVERS: AddressPolicy = {
 export const SIGNING_SECRET = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEy";
 
 export const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
-export const unreachable = (reason: string) => ({ kind: "unreachable", reason });
+export const unreachable = (reason: string, detail: string | null = null) => ({
+  kind: "unreachable",
+  reason,
+  detail,
+});
 
 interface SenderOptions extends EgressOptions {
   timeoutMs?: number;

@@ -223,6 +223,8 @@ export interface Attempt {
   status: "delivered" | "failed" | "dead_lettered";
   http_status: number;
   reason: string | null;
+  /** Absent from a process of an older version. */
+  detail?: string | null;
   duration_ms: number;
   attempted_at: string;
   next_attempt_at: string | null;

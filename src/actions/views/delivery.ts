@@ -61,6 +61,7 @@ export function viewAttempt(row: AuditedAttempt) {
     status: statusOf(row),
     http_status: row.httpStatus,
     reason: row.reason,
+    detail: row.detail,
     duration_ms: row.durationMs,
     attempted_at: row.attemptedAt.toISOString(),
     next_attempt_at: row.nextAttemptAt?.toISOString() ?? null,

@@ -72,6 +72,7 @@ const Attempt = Type.Object(
       description: "The status that the receiver returned; 0 if it returned none.",
     }),
     reason: NullableReason,
+    detail: textOrNull("What there is to add to the reason, as in the failures audit."),
     duration_ms: Type.Integer(),
     attempted_at: Timestamp,
     next_attempt_at: NullableTimestamp,

@@ -96,7 +96,9 @@ function AttemptStep({ attempt }: { attempt: Attempt }) {
       }
       at={attempt.attempted_at}
     >
-      <span class="id">{cause}</span> after {milliseconds(attempt.duration_ms)}
+      <span class="id">{cause}</span>
+      {attempt.detail && <span class="id"> {attempt.detail}</span>} after{" "}
+      {milliseconds(attempt.duration_ms)}
       {attempt.next_attempt_at && `; the next one ${waitOf(attempt)} later`}
     </Step>
   );

@@ -11,7 +11,13 @@ import { Ago } from "../../components/time.tsx";
 
 const COLUMNS: Column<Attempt>[] = [
   { title: "When", line: 1, end: true, show: ({ attempted_at: at }) => <Ago at={at} /> },
-  { title: "Reason", line: 1, show: ({ reason }) => <span class="id">{reason}</span> },
+  {
+    title: "Reason",
+    line: 1,
+    show: ({ reason, detail }) => (
+      <span class="id">{[reason, detail].filter(Boolean).join(" ")}</span>
+    ),
+  },
   { title: "HTTP status", number: true, show: ({ http_status: status }) => status || "–" },
   { title: "Took", number: true, line: 3, show: ({ duration_ms: ms }) => milliseconds(ms) },
   { title: "Attempt", number: true, line: 3, end: true, show: ({ attempt }) => attempt },
