@@ -43,19 +43,6 @@ test("an empty list of deliveries is a sentence", async () => {
   assert.equal((await run("delivery", "list")).stdout, "No delivery matches.\n");
 });
 
-test("the outcome of an attempt without a status shows its cause", async () => {
-  const detail = "certificate_expired";
-  const expired = { kind: "unreachable", reason: "tls_error", detail } as const;
-  const { id } = await aDelivery(expired, acknowledged);
-  const { attempt_log } = await json<DeliveryDetail>("delivery", "show", id);
-  assert.deepEqual(
-    attempt_log.map((attempt) => attempt.detail),
-    [detail, null],
-  );
-  const { stdout } = await run("delivery", "show", id);
-  assert.match(stdout, /\n1 +.*Z +tls_error \(certificate_expired\) +- +0 ms/);
-});
-
 test("a delivery is listed with its state and shown with all attempts", async () => {
   const { id, event_id } = await aDelivery(refused, acknowledged);
   const { stdout: table } = await run("delivery", "list");
@@ -276,4 +263,17 @@ test("a delivery is shown with its organization and the state of its subscriptio
     (await terminal.run("delivery", "show", id)).stdout,
     /\nTo send it to another subscription: partner-api delivery redeliver dlv_\S+ --to wh_…\n/,
   );
+});
+
+test("the outcome of an attempt without a status shows its cause", async () => {
+  const detail = "certificate_expired";
+  const expired = { kind: "unreachable", reason: "tls_error", detail } as const;
+  const { id } = await aDelivery(expired, acknowledged);
+  const { attempt_log } = await json<DeliveryDetail>("delivery", "show", id);
+  assert.deepEqual(
+    attempt_log.map((attempt) => attempt.detail),
+    [detail, null],
+  );
+  const { stdout } = await run("delivery", "show", id);
+  assert.match(stdout, /\n1 +.*Z +tls_error \(certificate_expired\) +- +0 ms/);
 });

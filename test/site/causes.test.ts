@@ -7,7 +7,9 @@ import { ROOT } from "../support/root.ts";
 
 test("the troubleshooting page explains exactly the existing causes, under their reasons", async () => {
   const page = await readFile(join(ROOT, "site/pages/troubleshooting.md"), "utf8");
-  const rows = [...page.matchAll(/^\| (?:`(\w+)`)? ?\| `(\w+)` \| .+ \| .+ \|.*\|$/gm)];
+  const rows = [
+    ...page.matchAll(/^\| (?:`(?!reason)(\w+)`)? ?\| `(?!detail`)(\w+)` \| .+ \| .+ \|.*\|$/gm),
+  ];
   const explained: Record<string, string[]> = {};
   let reason = "";
   for (const [, of = reason, detail = ""] of rows) (explained[(reason = of)] ??= []).push(detail);
