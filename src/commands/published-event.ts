@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import type { EventView } from "../actions/events.ts";
 import type { PublishedView } from "../actions/publish-events.ts";
 import type { CommandContext } from "./context.ts";
@@ -46,7 +46,9 @@ async function textOf(given: string): Promise<string> {
   if (!given.startsWith("@")) return given;
   const path = given.slice(1);
   try {
-    return path === "-" ? await text(process.stdin) : await readFile(path, "utf8");
+    const bytes = path === "-" ? await buffer(process.stdin) : await readFile(path);
+    // Otherwise bytes of another encoding would be published as replacement characters.
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     throw new CommandError(`--data: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -69,6 +69,16 @@ test("a second event with a key is not published, and the output names the first
   assert.deepEqual([status, stdout], [0, `Not published: ${first.event_id} has this key.\n`]);
 });
 
+test("a file in another encoding is refused, and a byte order mark is no fault", async (t) => {
+  const file = join(await aTemporaryFolder(t), "order.json");
+  await writeFile(file, Buffer.from('{"amount": 2, "note": "Caf\u00e9"}', "latin1"));
+  const { status, stderr } = await run(...publish(`@${file}`));
+  assert.equal(status, 1);
+  assert.match(stderr, /--data: .*not valid for encoding utf-8/);
+  await writeFile(file, '\ufeff{"amount": 2}');
+  assert.equal((await run(...publish(`@${file}`))).status, 0);
+});
+
 for (const [what, argv, complaint] of [
   ["data of another shape", publish('{"amount":"1"}'), /data\/amount: must be a number/],
   ["a member twice", publish('{"amount":1,"amount":2}'), /data\/amount: must not occur twice/],

@@ -38,6 +38,13 @@ test("the TypeScript publisher explains mistakes without sending anything", asyn
   for (const data of [undefined, new Map(), Promise.resolve({}), [], "text"]) {
     await assert.rejects(publish([{ ...event, data }]), /the data of a\.b must be an object, not/);
   }
+  for (const [total, says] of [
+    [1n, /^TypeError: total is a bigint, which JSON cannot express/],
+    [NaN, /^TypeError: total is NaN, which JSON cannot express/],
+    [1e999, /^TypeError: total is Infinity, which JSON cannot express/],
+  ] as const) {
+    await assert.rejects(publish([{ ...event, data: { total } }]), says);
+  }
 });
 
 test("the Python publisher explains mistakes without sending anything", async (t) => {

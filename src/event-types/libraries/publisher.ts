@@ -136,8 +136,10 @@ function requireEvent(event: unknown): void {
   );
 }
 
-/** JSON.stringify would write null. */
+/** JSON.stringify would write null, or throw an error that does not name the member. */
 function requireFinite(name: string, value: unknown): unknown {
+  if (typeof value === "bigint")
+    throw new TypeError(`${name} is a bigint, which JSON cannot express: use a number or a string`);
   if (typeof value !== "number" || Number.isFinite(value)) return value;
   throw new TypeError(`${name} is ${value}, which JSON cannot express`);
 }
