@@ -24,11 +24,14 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `;
 const GO_PARTNERS = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2";
-const GO_OPERATORS = "github.com/ogen-go/ogen/cmd/ogen@v1.24.0";
+const OGEN = "github.com/ogen-go/ogen/cmd/ogen@v1.24.0";
 const TYPESCRIPT_GENERATORS = [
   "@hey-api/openapi-ts@0.99.0",
   "openapi-typescript@7.13.0",
   "orval@8.38.0",
+  "openapi-fetch@0.17.0",
+  "@types/node@20",
+  "esbuild@0.28.2",
   "typescript@5.9.3",
 ];
 const JAVA_GENERATOR = "org.openapitools:openapi-generator-maven-plugin:7.14.0";
@@ -132,26 +135,61 @@ test("a client by oapi-codegen, with its defaults, calls all six operations", as
   ]);
 });
 
-test("a client by ogen for the operators' document compiles", async (t) => {
+test("a client by ogen calls all six operations, and one for the operators' document compiles", async (t) => {
   if (!(await requireProgram(t, "go", ["version"]))) return;
-  const { folder, run } = await aWorkshop(t);
+  const { base, folder, run, slug } = await aWorkshop(t);
   const { deps } = await createEngine(db);
   const { body } = await startOperatorApi(t, deps).ask({ url: "openapi.json" });
   await writeFile(join(folder, "operators.json"), JSON.stringify(body));
   await writeFile(join(folder, "go.mod"), "module generated\n\ngo 1.25\n");
-  await run("go", "run", GO_OPERATORS, "--target", "api", "--package", "api", "operators.json");
+  const ogen = (name: string, document: string) =>
+    run("go", "run", OGEN, "--target", name, "--package", name, document);
+  await ogen("operators", "operators.json");
+  await ogen("partner", "openapi.json");
+  await copyFile(join(CALLS, "calls-ogen.go.txt"), join(folder, "main.go"));
   await run("go", "mod", "tidy");
   await run("go", "vet", "./...");
+  const { lines } = await run("go", "run", ".", base);
+  assert.deepEqual(lines, [
+    `getIdentity ${slug}`,
+    "createSubscription whsec_",
+    "listSubscriptions true",
+    "sendTestEvent true",
+    "listFailures [] true",
+    "deleteSubscription",
+    "a problem not_found",
+  ]);
 });
 
-test("clients by the generators for TypeScript compile", async (t) => {
-  const { folder, run } = await aWorkshop(t);
+test("clients by the generators for TypeScript compile, and call all six operations", async (t) => {
+  const { base, folder, run, slug } = await aWorkshop(t);
   await writeFile(join(folder, "package.json"), '{ "private": true, "type": "module" }');
+  const orval = {
+    partner: {
+      input: "openapi.json",
+      output: { target: "orval.ts", client: "fetch", baseUrl: base },
+    },
+  };
+  await writeFile(join(folder, "orval.config.mjs"), `export default ${JSON.stringify(orval)};`);
+  await copyFile(join(CALLS, "calls.ts.txt"), join(folder, "calls.ts"));
   await run("npm", "install", "--no-audit", "--no-fund", ...TYPESCRIPT_GENERATORS);
   await run("npx", "openapi-ts", "-i", "openapi.json", "-o", "hey");
   await run("npx", "openapi-typescript", "openapi.json", "-o", "types.d.ts");
-  await run("npx", "orval", "--input", "openapi.json", "--output", "orval.ts", "--client", "fetch");
+  await run("npx", "orval");
   const strict = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2023,dom,dom.iterable"];
-  const modules = ["--module", "esnext", "--moduleResolution", "bundler"];
-  await run("npx", "tsc", ...strict, ...modules, "hey/index.ts", "orval.ts", "types.d.ts");
+  const modules = ["--module", "esnext", "--moduleResolution", "bundler", "--types", "node"];
+  await run("npx", "tsc", ...strict, ...modules, "calls.ts");
+  const options = ["--bundle", "--platform=node", "--format=esm", "--outfile=calls.mjs"];
+  await run("npx", "esbuild", "calls.ts", ...options, "--log-level=error");
+  const { lines } = await run("node", "calls.mjs", base);
+  const one = [
+    `getIdentity ${slug}`,
+    "createSubscription whsec_",
+    "listSubscriptions 1",
+    "sendTestEvent true",
+    "listFailures 0 null",
+    "deleteSubscription 204",
+    "a problem not_found",
+  ];
+  assert.deepEqual(lines, [...one, ...one, ...one]);
 });
