@@ -53,9 +53,15 @@ function readSource(
   }
   const kind = settings.choice("kind", KINDS);
   const mapping = readMapping(settings.below("event"));
+  // Nothing is opened after a fault.
+  if (settings.raw("kind") !== kind) return { name, kind, mapping, defaults: {}, open: unopened };
   const { open, defaults } = SOURCES[kind](settings);
-  if (isObject(given) && KINDS.includes(given["kind"] as Kind)) settings.end();
+  settings.end();
   return { name, kind, mapping, defaults, open };
+}
+
+function unopened(): never {
+  throw new Error("the kind of the source is unknown");
 }
 
 function readMapping(settings: Settings): Mapping {

@@ -1,4 +1,5 @@
 import type { Mapping } from "./event.ts";
+import { kafkaSource } from "./kafka.ts";
 import { outboxSource } from "./outbox/outbox.ts";
 import type { Settings } from "./settings.ts";
 import type { OpenSource } from "./source.ts";
@@ -12,6 +13,7 @@ export interface ConfiguredSource {
 /** Each reads its part of the configuration. */
 export const SOURCES = {
   outbox: outboxSource,
+  kafka: kafkaSource,
 } satisfies Record<string, (settings: Settings) => ConfiguredSource>;
 
 export type Kind = keyof typeof SOURCES;

@@ -1,11 +1,13 @@
 import { test } from "node:test";
 import { assertBalanced, type OpenBroker, runLedger } from "./ledger.ts";
 import { anOutboxBroker } from "./outbox-ledger.ts";
+import { aKafkaBroker } from "./kafka-broker.ts";
 import { LONG } from "./plans.ts";
 
 const BROKERS: Record<string, OpenBroker> = {
   "outbox by rows": (afterwards) => anOutboxBroker(afterwards, "rows"),
   "outbox by replication": (afterwards) => anOutboxBroker(afterwards, "replication"),
+  kafka: aKafkaBroker,
 };
 
 for (const [name, open] of Object.entries(BROKERS)) {

@@ -50,7 +50,7 @@ export interface Ledger {
 
 const CHUNK = 100;
 const POLL_MS = 200;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 export type OpenBroker = (afterwards: Afterwards) => Promise<Broker>;
 

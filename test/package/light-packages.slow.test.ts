@@ -172,6 +172,9 @@ async function install(project: string, dependencies: string[], tarball: string)
   for (const name of await allOf(dependencies)) {
     const to = join(project, "node_modules", name);
     await cp(join(ROOT, "node_modules", name), to, { recursive: true });
+    // npm would fetch a package again whose program is not linked.
+    const manifest = await readJson<{ bin?: unknown }>(join("node_modules", name, "package.json"));
+    await writeFile(join(to, "package.json"), JSON.stringify({ ...manifest, bin: undefined }));
   }
   await mkdir(project, { recursive: true });
   await writeFile(join(project, "package.json"), '{ "private": true }');

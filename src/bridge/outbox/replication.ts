@@ -202,9 +202,11 @@ export class OutboxReplication implements Source<Replicated> {
 
   async #wait(stream: Stream, ms: number): Promise<void> {
     const woken = new AbortController();
-    stream.wake = () => woken.abort();
-    const signal = AbortSignal.any([woken.signal, this.#context.stop]);
-    await sleep(ms, null, { signal }).catch(() => undefined);
+    const wake = () => woken.abort();
+    stream.wake = wake;
+    this.#context.stop.addEventListener("abort", wake);
+    await sleep(ms, null, { signal: woken.signal }).catch(() => undefined);
+    this.#context.stop.removeEventListener("abort", wake);
   }
 }
 

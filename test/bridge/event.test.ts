@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { readConfiguration } from "../../src/bridge/configuration.ts";
+import { byPointer, type Mapping, toEvent } from "../../src/bridge/event.ts";
+import { JsonText, parsePointer } from "../../src/bridge/json-text.ts";
+import type { Message } from "../../src/bridge/source.ts";
+
+const message = (body: string | Uint8Array, headers: Record<string, string> = {}): Message => ({
+  ...{ lane: "", identity: "orders/0/7", body, from: { topic: "acme" } },
+  headers: new Map(Object.entries(headers)),
+});
+
+const becoming = (mapping: Mapping, defaults: Mapping = {}) => ({
+  source: "shop",
+  mapping,
+  defaults,
+});
+
+const MAPPING: Mapping = {
+  organization: { pointer: ["tenant"] },
+  type: { constant: '"order.created"' },
+  data: { pointer: ["payload"] },
+};
+
+test("what a pointer names keeps its text, whatever surrounds it", () => {
+  const key = fc.constantFrom("a", "b/c", "~", "", "é", '"', "0");
+  const { document } = fc.letrec((tie) => ({
+    document: fc.oneof(
+      { maxDepth: 4 },
+      fc.jsonValue({ maxDepth: 0 }),
+      fc.array(tie("document"), { maxLength: 4 }),
+      fc.dictionary(key, tie("document"), { maxKeys: 4 }),
+    ),
+  }));
+  fc.assert(
+    fc.property(
+      document,
+      fc.array(key, { maxLength: 4 }),
+      fc.constantFrom(0, 2),
+      (value, path, space) => {
+        const text = new JsonText(JSON.stringify(value, null, space)).at(path);
+        let expected: unknown = value;
+        for (const name of path) {
+          const isOwn =
+            typeof expected === "object" && expected !== null && Object.hasOwn(expected, name);
+          expected = isOwn ? (expected as Record<string, unknown>)[name] : undefined;
+        }
+        assert.equal(text && JSON.stringify(JSON.parse(text)), JSON.stringify(expected));
+      },
+    ),
+  );
+});
+
+test("numbers, the order of members and escapes are published as they were written", () => {
+  const payload = String.raw`{"z":1.10,"a":123456789012345678901234567890,"e":1E+2,"s":"\u00e9\"}"}`;
+  const { json } = toEvent(
+    message(`{"tenant":"acme", "payload" : ${payload} }`),
+    becoming(MAPPING),
+  );
+  assert.ok(json.includes(`"data":${payload}`), json);
+});
+
+test("a string that contains an object is unwrapped, and other strings are not", () => {
+  const data = (payload: string) =>
+    toEvent(message(JSON.stringify({ tenant: "a", payload })), becoming(MAPPING)).json;
+  assert.ok(data('{"n":1.0}').includes('"data":{"n":1.0}'));
+  assert.ok(data("[1]").includes('"data":"[1]"'));
+});
+
+test("the identity is the default key, and what is no key becomes its digest", () => {
+  const key = (mapping: Mapping, body = '{"tenant":7,"payload":{}}') =>
+    JSON.parse(toEvent(message(body), becoming({ ...MAPPING, ...mapping })).json) as Record<
+      string,
+      unknown
+    >;
+  assert.equal(key({})["dedupe_key"], "shop:orders/0/7");
+  assert.equal(key({})["organization"], "7");
+  const spaced = { constant: '"with space"' };
+  assert.match(String(key({ dedupe_key: spaced })["dedupe_key"]), /^sha256:[\w-]{43}$/);
+});
+
+test("an integer counts seconds, milliseconds, microseconds or nanoseconds", () => {
+  for (const at of ["1764291723", "1764291723000", "1764291723000000", "1764291723000000000"]) {
+    const mapping: Mapping = { ...MAPPING, occurred_at: { pointer: ["at"] } };
+    const { json } = toEvent(message(`{"tenant":"a","payload":{},"at":${at}}`), becoming(mapping));
+    assert.ok(json.includes('"occurred_at":"2025-11-28T01:02:03.000Z"'), json);
+  }
+});
+
+test("what is missing, no JSON, no UTF-8 or too large can never be published, and the reason says it", () => {
+  const reasonOf = (body: string | Uint8Array, mapping = MAPPING, headers = {}) => {
+    try {
+      toEvent(message(body, headers), becoming(mapping));
+      return "published";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  assert.equal(
+    reasonOf("{}"),
+    "organization: the message has no /tenant; data: the message has no /payload",
+  );
+  assert.equal(reasonOf("no"), "the message is not JSON");
+  assert.equal(reasonOf(Buffer.from([0xff])), "the message is not UTF-8");
+  assert.match(
+    reasonOf("{}", {}),
+    /^organization is not configured, and the message is not a CloudEvent/,
+  );
+  assert.match(
+    reasonOf("{}", { ...MAPPING, type: { header: "ce-type" } }),
+    /type: the message has no header ce-type/,
+  );
+  const large = JSON.stringify({ tenant: "a", payload: { text: "x".repeat(4_200_000) } });
+  assert.equal(reasonOf(large), "the event is larger than 4 MiB");
+  const old = { ce_specversion: "0.3", ce_id: "1" };
+  assert.equal(reasonOf("{}", MAPPING, old), "the message is a CloudEvent of version 0.3, not 1.0");
+});
+
+test("CloudEvents need no configuration but the organization, in both modes", () => {
+  const mapping: Mapping = { organization: { from: "topic" } };
+  const attributes = {
+    id: "1 2",
+    source: "/shop",
+    type: "order.created",
+    time: "2026-11-28T01:02:03Z",
+  };
+  const structured = JSON.stringify({ specversion: "1.0", ...attributes, data: { n: 1 } });
+  const base64 = JSON.stringify({
+    ...{ specversion: "1.0", ...attributes },
+    data_base64: Buffer.from('{"n":1}').toString("base64"),
+  });
+  const headers = (prefix: string) =>
+    Object.fromEntries(
+      Object.entries({ specversion: "1.0", ...attributes }).map(([name, value]) => [
+        prefix + name,
+        prefix === "ce-" ? encodeURIComponent(value) : value,
+      ]),
+    );
+  const events = [
+    toEvent(message(structured), becoming(mapping)),
+    toEvent(message(base64), becoming(mapping)),
+    ...["ce-", "ce_", "cloudevents:", "cloudevents_"].map((prefix) =>
+      toEvent(message('{"n":1}', headers(prefix)), becoming(mapping)),
+    ),
+  ].map(({ json }) => json);
+  assert.deepEqual(new Set(events).size, 1, events.join("\n"));
+  const [event = ""] = events;
+  assert.match(
+    event,
+    /^{"organization":"acme","type":"order.created","data":{"n":1},"occurred_at":"2026-11-28T01:02:03Z",/,
+  );
+});
+
+test("what is configured comes before a CloudEvent, and that before a default", () => {
+  const body = JSON.stringify({
+    ...{ specversion: "1.0", id: "1", source: "s", type: "a.b", organization: "acme" },
+    data: {},
+  });
+  const { json } = toEvent(
+    message(body),
+    becoming({ type: { constant: '"c.d"' } }, byPointer("organization", "data")),
+  );
+  assert.match(json, /"organization":"acme","type":"c.d","data":{}/);
+});
+
+test("one error names every fault of a configuration, and quotes no value", () => {
+  const faults: string[] = [];
+  const secrets = { env: { EMPTY: "" }, readFile: () => assert.fail("not there") };
+  readConfiguration(
+    `
+sources:
+  - name: "bad name"
+    kind: outbox
+    url: { env: EMPTY }
+    poll: soon
+    colums: {}
+    columns: { identifier: id }
+    event: { type: { pointer: no-slash }, data: { from: nowhere }, when: now }
+  - { name: a, kind: rabbits }
+  - { name: a, kind: kafka, topics: [], brokers: [1.2.3.4:9092] }
+  - { name: b, kind: outbox, url: "https://secret@host/x" }
+  - 7
+other: 1`,
+    secrets,
+    faults,
+  );
+  assert.deepEqual(faults.toSorted(), FAULTS);
+});
+
+const FAULTS = [
+  "other is unknown",
+  "sources: two have the name a",
+  "sources[0].columns.identifier is unknown",
+  "sources[0].colums is unknown",
+  "sources[0].event.data must be a constant, {pointer: /a/b}, {header: name} or {from: topic | key | subject | queue | stream}",
+  "sources[0].event.type must be a constant, {pointer: /a/b}, {header: name} or {from: topic | key | subject | queue | stream}",
+  "sources[0].event.when is unknown",
+  "sources[0].name must be 1 to 64 letters, digits, dots, _ and -",
+  "sources[0].poll must be a duration from 1ms to 1m",
+  "sources[0].url is in the variable EMPTY, which is empty",
+  "sources[1].kind must be one of outbox, kafka",
+  "sources[2].group is missing",
+  "sources[2].set_aside.topic is missing",
+  "sources[2].topics must not be empty",
+  "sources[3].url must be a postgres:// or postgresql:// URL",
+  "sources[4] must be an object",
+  "sources[4].kind is missing: it must be one of outbox, kafka",
+  "sources[4].name is missing",
+];
+
+test("a pointer is one of RFC 6901", () => {
+  assert.deepEqual(parsePointer(""), []);
+  assert.deepEqual(parsePointer("/a~1b/~0/"), ["a/b", "~", ""]);
+  for (const malformed of ["a", "/~", "/~2"]) assert.equal(parsePointer(malformed), null);
+});

@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { createConnection } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Kafka, logLevel } from "kafkajs";
+import type { Afterwards } from "../ledger/afterwards.ts";
+import { freePort } from "../support/free-port.ts";
+import { ROOT } from "../support/root.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
+import type { Broker } from "./ledger.ts";
+import { insist } from "./outbox-ledger.ts";
+
+/** Where `mvn -f brokers dependency:copy-dependencies -DoutputDirectory=lib` puts Kafka. */
+export const KAFKA = process.env["KAFKA_LIB"] ?? join(ROOT, "brokers/lib");
+
+export function hasKafka(): boolean {
+  return existsSync(KAFKA);
+}
+
+/** One node, broker and controller at once. */
+export async function startKafka(t: Pick<Afterwards, "after">) {
+  const folder = await aTemporaryFolder(t);
+  const [port, controller] = [await freePort(), await freePort()];
+  const file = join(folder, "server.properties");
+  await writeFile(file, propertiesOf(folder, port, controller));
+  const format = java("kafka.tools.StorageTool", ["format", "-t", CLUSTER, "-c", file]);
+  await once(format, "exit");
+  let server = await serve();
+  t.after(async () => {
+    server.kill("SIGKILL");
+    await once(server, "exit");
+  });
+  return {
+    brokers: [`127.0.0.1:${port}`],
+    kill: async () => {
+      const ended = once(server, "exit");
+      server.kill("SIGKILL");
+      await ended;
+      server = await serve();
+    },
+  };
+
+  async function serve(): Promise<ChildProcess> {
+    const child = java("kafka.Kafka", [file]);
+    while (!(await isOpen(port))) await sleep(200);
+    return child;
+  }
+}
+
+const CLUSTER = "MkU3OEVBNTcwNTJENDM2Qg";
+
+function java(main: string, args: string[]): ChildProcess {
+  const options = ["-Xmx320m", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
+  return spawn("java", [...options, "-cp", `${KAFKA}/*`, main, ...args], { stdio: "ignore" });
+}
+
+async function isOpen(port: number): Promise<boolean> {
+  const socket = createConnection(port, "127.0.0.1");
+  const isConnected = await Promise.race([
+    once(socket, "connect").then(() => true),
+    once(socket, "error").then(() => false),
+  ]).catch(() => false);
+  socket.destroy();
+  return isConnected;
+}
+
+function propertiesOf(folder: string, port: number, controller: number): string {
+  return Object.entries({
+    "process.roles": "broker,controller",
+    "node.id": 1,
+    "controller.quorum.voters": `1@127.0.0.1:${controller}`,
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controller}`,
+    "advertised.listeners": `PLAINTEXT://127.0.0.1:${port}`,
+    "controller.listener.names": "CONTROLLER",
+    "log.dirs": join(folder, "log"),
+    "offsets.topic.replication.factor": 1,
+    "offsets.topic.num.partitions": 1,
+    "transaction.state.log.replication.factor": 1,
+    "transaction.state.log.min.isr": 1,
+    "group.initial.rebalance.delay.ms": 0,
+    "auto.create.topics.enable": false,
+  })
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join("");
+}
+
+/** A topic of four partitions and one for what is set aside. */
+export async function aKafkaBroker(t: Afterwards): Promise<Broker> {
+  const { brokers, kill } = await startKafka(t);
+  const kafka = new Kafka({ brokers, logLevel: logLevel.NOTHING, retry: { retries: 20 } });
+  const admin = kafka.admin();
+  await insist(() => admin.connect());
+  t.after(() => admin.disconnect());
+  await insist(() =>
+    admin.createTopics({
+      topics: [{ topic: "orders", numPartitions: 4 }, { topic: "orders.aside" }],
+    }),
+  );
+  const producer = kafka.producer({ idempotent: true, maxInFlightRequests: 1 });
+  await producer.connect();
+  t.after(() => producer.disconnect());
+  const aside: number[] = [];
+  const reader = kafka.consumer({ groupId: "aside" });
+  t.after(() => reader.disconnect());
+  await reader.subscribe({ topics: ["orders.aside"], fromBeginning: true });
+  await reader.run({
+    eachMessage: ({ message }) => {
+      const { n } = JSON.parse(message.value?.toString() ?? "{}") as { n: number };
+      if (!aside.includes(n)) aside.push(n);
+      return Promise.resolve();
+    },
+  });
+  return {
+    source: {
+      ...{ kind: "kafka", brokers, topics: ["orders"], group: "bridge" },
+      event: { organization: "acme", type: "order.created", data: { pointer: "" } },
+      set_aside: { topic: "orders.aside" },
+    },
+    write: async (numbers) => {
+      const messages = numbers.map((n) => ({ key: `k${n % 10}`, value: JSON.stringify({ n }) }));
+      await insist(() => producer.send({ topic: "orders", messages }));
+    },
+    kill,
+    setAside: () => Promise.resolve(aside),
+  };
+}
