@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../lib/is-object.ts";
 
 export type Schema = Record<string, unknown>;
@@ -51,7 +52,7 @@ export class SchemaIndex {
   /** The dynamic anchors of each resource. */
   readonly #dynamic = new Map<string, Map<string, Schema>>();
   readonly #texts = new WeakMap<Schema, string>();
-  /** The `$id`s that occur more than once. */
+  /** The `$id`s of several schemas. Files may hold copies of one schema. */
   readonly duplicates: string[] = [];
 
   constructor(types: Iterable<{ name: string; schema: object }>) {
@@ -67,7 +68,8 @@ export class SchemaIndex {
     const base = typeof $id === "string" ? (resolveUri($id, outer) ?? outer) : outer;
     this.#bases.set(schema, base);
     if (base !== outer) {
-      if (this.#byUri.has(base)) this.duplicates.push(String($id));
+      const before = this.#byUri.get(base);
+      if (before && !isDeepStrictEqual(before, schema)) this.duplicates.push(String($id));
       this.#byUri.set(base, schema);
     }
     for (const anchor of [$anchor, $dynamicAnchor]) {

@@ -11,18 +11,19 @@ export interface Violation {
 /** Further values would hide the rest of the sentence. */
 const LISTED_MAX = 100;
 
-/** Returns at most `max` faults. Leaves out that no alternative fits if the alternatives have faults of their own. */
+/** Returns at most `max` different faults. Leaves out that no alternative fits if the alternatives have faults of their own. */
 export function toFaults(violations: readonly Violation[], max: number): Fault[] {
   const telling = violations.filter(({ keyword }) => !OF_ALTERNATIVES.includes(keyword));
-  const faults: Fault[] = [];
+  const faults = new Map<string, Fault>();
   for (const violation of violations) {
-    if (faults.length === max) break;
+    if (faults.size === max) break;
     const isTold =
       OF_ALTERNATIVES.includes(violation.keyword) &&
       telling.some(({ instancePath }) => instancePath.startsWith(violation.instancePath));
-    if (!isTold) faults.push({ pointer: pointerOf(violation), detail: ruleOf(violation) });
+    const fault = { pointer: pointerOf(violation), detail: ruleOf(violation) };
+    if (!isTold) faults.set(`${fault.pointer} ${fault.detail}`, fault);
   }
-  return faults;
+  return [...faults.values()];
 }
 
 const OF_ALTERNATIVES = ["anyOf", "oneOf", "if"];

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
+import { type Schema, SchemaIndex } from "../domain/schema-index.ts";
 import { escapePointer, listed } from "../domain/violation.ts";
 import { isObject } from "../lib/is-object.ts";
 import type { Definition, FileFault } from "./definition.ts";
-import { expandSchema, type Schema } from "./expand.ts";
+import { expandSchema } from "./expand.ts";
 
 /**
  * The changes between two versions of a folder that break receivers, in order of type. A receiver of the older version
@@ -13,23 +14,24 @@ export function findBreakingChanges(
   older: readonly Definition[],
   newer: readonly Definition[],
 ): FileFault[] {
+  const indexes = { older: new SchemaIndex(older), newer: new SchemaIndex(newer) };
   return older.flatMap((before) => {
     const file = `${before.name}.json`;
     const after = newer.find(({ name }) => name === before.name);
     if (!after) return [{ file, detail: "the type is removed" }];
-    return changesOf(before, after, { older, newer }).map((detail) => ({ file, detail }));
+    return changesOf(before.schema, after.schema, indexes).map((detail) => ({ file, detail }));
   });
 }
 
 function changesOf(
-  before: Definition,
-  after: Definition,
-  { older, newer }: { older: readonly Definition[]; newer: readonly Definition[] },
+  before: Schema,
+  after: Schema,
+  { older, newer }: { older: SchemaIndex; newer: SchemaIndex },
 ): string[] {
   try {
     return [...compare(expandSchema(before, older), expandSchema(after, newer), "")];
   } catch (error) {
-    if (isDeepStrictEqual(before.schema, after.schema)) return [];
+    if (isDeepStrictEqual(before, after)) return [];
     return [`the schema changes, and ${(error as Error).message}`];
   }
 }

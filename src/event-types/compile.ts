@@ -15,6 +15,7 @@ import { ValidationThread } from "./validation-thread.ts";
 const FAULTS_MAX = 20;
 /** More steps than these are left to another thread. They take a few milliseconds. */
 const STEPS_MAX = 400_000;
+const TOO_LARGE = " is too large to compile: it has too many members or alternatives in one place";
 /** The name of the bundle in the validator. */
 const BUNDLE = "types";
 
@@ -51,7 +52,7 @@ export async function compileTypes(
         const cost = costs(reference);
         const validate = ajv.compile({ $ref: BUNDLE + reference });
         const accepts = (data: unknown, length: number) =>
-          stepsOf(cost, length) > STEPS_MAX ? null : validate(data);
+          stepsOf(cost, length) > STEPS_MAX ? null : orNull(() => validate(data));
         const check = { accepts, faultsApart: (text: string) => apart.faultsOf(name, text) };
         return { ...definition, check, faultsOf: (data: unknown) => find()(reference, data) };
       }) ?? []
@@ -79,7 +80,8 @@ export async function compileTypes(
     try {
       return step();
     } catch (error) {
-      tell(definition, `: ${(error as Error).message}`);
+      const isTooLarge = error instanceof RangeError;
+      tell(definition, isTooLarge ? TOO_LARGE : `: ${(error as Error).message}`);
       return null;
     }
   }
@@ -123,6 +125,16 @@ function finderOf(
     validate.errors = null; // They hold on to the data.
     return toFaults(violations, FAULTS_MAX);
   };
+}
+
+/** Null if the code of a large schema needs more stack than this thread has. The other thread has more. */
+function orNull(check: () => boolean): boolean | null {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 function memoized<Value>(make: () => Value): () => Value {

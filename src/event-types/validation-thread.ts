@@ -4,6 +4,8 @@ import type { Definition } from "./definition.ts";
 
 /** How long the check of one event may take. */
 const DEADLINE_MS = 5_000;
+/** The validator makes one function of a schema, whose stack grows with its alternatives. */
+const STACK_MB = 32;
 const TOO_SLOW = {
   pointer: "",
   detail: `takes more than ${DEADLINE_MS / 1_000} s to check against the type's schema: send less, or simplify the schema`,
@@ -59,8 +61,10 @@ export class ValidationThread {
 
   #start(): Worker {
     const program = new URL("./validation-worker.js", import.meta.url);
+    const resourceLimits = { stackSizeMb: STACK_MB };
     // Options such as `--input-type`, which a thread would inherit, are refused for a file.
-    const worker = new Worker(program, { workerData: this.#folder, execArgv: [] });
+    const options = { workerData: this.#folder, resourceLimits, execArgv: [] };
+    const worker = new Worker(program, options);
     worker.on("message", (message: Message) => {
       if (message !== "begun") this.#finish((job) => job.resolve(message.faults));
       else this.#timer = setTimeout(() => this.#giveUp(worker), DEADLINE_MS);

@@ -87,12 +87,19 @@ const REFUSED: [what: string, before: Schema, after: Schema, said: RegExp][] = [
     object({ l: { $ref: "#/$defs/l" } }, [], { $defs: { l: line({ minLength: 1 }) } }),
     /^\/l\/sku: minLength is added: 1$/,
   ],
-  [
-    "an anchor",
-    object({ l: { $ref: "#l" } }, [], { $defs: { l: { $anchor: "l", ...line() } } }),
-    object({ l: { $ref: "#l" } }, [], { $defs: { l: { $anchor: "l" } } }),
-    /\$ref #l cannot be compared/,
-  ],
+  ...[{ $anchor: "l" }, { $id: "https://example.com/l" }].map(
+    (name): [string, Schema, Schema, RegExp] => {
+      const $ref = name.$id ?? "#l";
+      const typed = (further: Schema) =>
+        object({ l: { $ref } }, [], { $defs: { l: { ...name, ...line(further) } } });
+      return [
+        `behind ${$ref}`,
+        typed({}),
+        typed({ minLength: 1 }),
+        /^\/l\/sku: minLength is added: 1$/,
+      ];
+    },
+  ),
   ["a member called type", object({ type: text }), object({}), /^\/type: the member is removed$/],
   ["a name with a slash", object({ "a/b": text }), object({}), /^\/a~1b: the member is removed$/],
 ];

@@ -12,6 +12,8 @@ import { openPort } from "../../support/free-port.ts";
 import { requireProgram } from "../../support/required.ts";
 import { ROOT } from "../../support/root.ts";
 
+const { DATABASE_URL: url = "" } = environmentOf(await createDatabase({ max: 1 }));
+
 const LIST = `
 import ctypes, sys
 class Option(ctypes.Structure):
@@ -107,8 +109,6 @@ test("the documentation has a row for every parameter of libpq", () => {
     [],
   );
 });
-
-const { DATABASE_URL: url = "" } = environmentOf(await createDatabase({ max: 1 }));
 
 const faultsOf = (query: string) => findUrlFaults(`postgres://u:secret@h/d?${query}`);
 
