@@ -177,9 +177,6 @@ function hasCode(code: string): (error: unknown) => boolean {
   return (error) => codeOf(error) === code;
 }
 
-/** Returns true if the statement names a table that does not exist. */
-export const hasNoTable = hasCode("42P01");
-
 /** Returns true if the statement names a column that does not exist. */
 export const hasNoColumn = hasCode("42703");
 
