@@ -143,3 +143,8 @@ test("a migration whose tables stay in use fails with one line, and earlier migr
   const rest = await migrate(db);
   assert.ok(rest.length > 0 && !rest.includes("0003_retention.sql"));
 });
+
+test("each migration has a number of its own", async () => {
+  const numbers = (await readdir(FOLDER)).map((name) => name.slice(0, 4));
+  assert.deepEqual([...new Set(numbers)], numbers);
+});
