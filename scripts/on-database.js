@@ -124,8 +124,8 @@ async function keepCluster(kept) {
     for (const old of await readdir(CLUSTERS)) {
       await rm(join(CLUSTERS, old), { recursive: true, force: true });
     }
-    await copy(homeFolder(dataDir), draft);
-    await rename(draft, kept);
+    const keeping = copy(homeFolder(dataDir), draft).then(() => rename(draft, kept));
+    await keeping.catch(() => rm(draft, { recursive: true, force: true })); // Another run was faster, or nothing can be kept here.
   } finally {
     await stop();
     await remove();

@@ -84,6 +84,7 @@ export function buildApp({
       requestTimeout: ms.request,
       connectionsCheckingInterval: Math.min(TIMEOUT_CHECKS_MAX_MS, ms.headers),
       maxHeaderSize: HEAD_BYTES_MAX,
+      insecureHTTPParser: false, // An option of Node.js for a whole fleet could permit ambiguous requests.
       requireHostHeader: false, // Node's refusal would have a shape of its own.
     },
     forceCloseConnections: "idle",

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../src/postgres/database.ts";
 
 /** Resolves when a statement of this database that is `like` this waits for a lock. */
@@ -7,5 +8,6 @@ export async function untilBlocked(db: Database, like = "%"): Promise<void> {
       select from pg_stat_activity
        where datname = current_database() and wait_event_type = 'Lock' and query like ${like}`;
     blocked = rows.length;
+    if (blocked === 0) await sleep(2);
   }
 }
