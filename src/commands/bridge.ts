@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { CommandError } from "./errors.ts";
 
 export interface BridgeOptions {
   /** A YAML or JSON file. */
@@ -16,8 +15,6 @@ export function bridgeCommand(bridge: (options: BridgeOptions) => Promise<boolea
     .option("--check", "tell of each source whether it is reached, and show its first event", false)
     .action(async (options: BridgeOptions) => {
       if (await bridge(options)) return;
-      throw new CommandError(
-        options.check ? "some checks failed" : "the bridge did not stop in time",
-      );
+      throw new Error(options.check ? "some checks failed" : "the bridge did not stop in time");
     });
 }
