@@ -171,6 +171,23 @@ test("data is published as it was written, and the trace goes on", async (t) => 
   assert.equal(event["dedupe_key"], "orders:public.outbox:1");
 });
 
+test("what follows a failed message of its key waits, also when it has a request of its own", async (t) => {
+  let refusals = 2;
+  const published: number[] = [];
+  const service = await aFakeService(t, ({ events }) => {
+    const numbers = events.map(({ data }) => (data as { n: number }).n);
+    if (numbers.includes(1) && refusals-- > 0) return { status: 503 };
+    published.push(...numbers);
+    return { status: 202 };
+  });
+  const { db, url } = await anOutbox(t);
+  await fillOutbox(db, { last: 6, keys: 1 });
+  await db`update outbox set traceparent = '00-4bf92f3577b34da6a3ce929d0e0e473' || id || '-00f067aa0ba902b7-01'`;
+  await aBridge(t, { url: service.url, sources: [orders(url)] });
+  await service.until(() => published.length === 6);
+  assert.deepEqual(published, [1, 2, 3, 4, 5, 6]);
+});
+
 test("with when_published: delete the rows go", async (t) => {
   const service = await aFakeService(t, () => ({ status: 202 }));
   const { db, url } = await anOutbox(t);
