@@ -184,7 +184,9 @@ function contentsOf(root, name) {
 }
 
 function isCompiled(path) {
-  return path.endsWith(".ts") && !path.endsWith(".d.ts") && !PAGES.some((page) => path.startsWith(page));
+  return (
+    path.endsWith(".ts") && !path.endsWith(".d.ts") && !PAGES.some((page) => path.startsWith(page))
+  );
 }
 
 function outputsOf(root, name) {
