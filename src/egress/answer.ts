@@ -144,8 +144,8 @@ export interface AnswerHead {
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const STATUS_VERSION = /^HTTP\/1\.[01](?:[^\d]|$)/;
-/** A frame of HTTP/2: its length, and its type SETTINGS or GOAWAY (RFC 9113, 4.1). */
-const HTTP2_FRAME = /^\0[^][^][\x04\x07]/;
+/** The types SETTINGS and GOAWAY of frames of HTTP/2, behind their length of three bytes (RFC 9113, 4.1). */
+const HTTP2_FRAMES = [4, 7];
 /** The same length may be repeated (RFC 9110, 8.6). */
 const LENGTH = /^[\t ]*(\d+)[\t ]*(?:,[\t ]*\1[\t ]*)*$/;
 const LENGTH_END = 2n ** 64n;
@@ -182,7 +182,8 @@ function readAnswerHead([statusLine = "", ...fieldLines]: string[]): AnswerHead 
 }
 
 function noStatusLine(start: string): BadAnswer {
-  if (HTTP2_FRAME.test(start)) return new BadAnswer("a frame of HTTP/2", "http2_only");
+  if (start.startsWith("\0") && HTTP2_FRAMES.includes(start.charCodeAt(3)))
+    return new BadAnswer("a frame of HTTP/2", "http2_only");
   const isHttp = start.startsWith("HTTP/");
   return new BadAnswer("no status line", isHttp ? "http_version" : "not_http");
 }
