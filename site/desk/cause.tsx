@@ -4,13 +4,12 @@ import { causes } from "./service.ts";
 
 /** Why an attempt failed, how to repair it, and when the next one follows. */
 export function CauseOf({ failure }: { failure: Failure }) {
-  const { reason, attempt, duration_ms: ms } = failure;
-  const { detail } = failure;
-  const cause = causes[reason?.startsWith("http_") ? "http_<status>" : (reason ?? "")];
+  const { reason, detail, attempt, duration_ms: ms } = failure;
+  const cause = causes[reason.startsWith("http_") ? "http_<status>" : reason];
   return (
     <div class="cause">
       <p>
-        <code>{reason ?? "unknown"}</code>
+        <code>{reason}</code>
         {detail && (
           <>
             {" "}

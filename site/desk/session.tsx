@@ -49,7 +49,10 @@ export function KeyGate({ children }: { children: ComponentChildren }) {
 
   useEffect(() => {
     const kept = sessionStorage.getItem(KEPT);
-    if (kept === null) return setIsKnown(true);
+    if (kept === null) {
+      setIsKnown(true);
+      return;
+    }
     enter(kept, false)
       .catch((error: unknown) => {
         sessionStorage.removeItem(KEPT);

@@ -22,7 +22,7 @@ const UDP_BYTES_MAX = 512;
 
 /** A name server with the test's records, over UDP and TCP on loopback. Every other name does not exist. */
 export async function startDnsServer(
-  t: { after(work: () => void): void } | undefined,
+  t: { after(work: () => Promise<void>): void } | undefined,
   records: Record<string, Records | Failure> = {},
 ) {
   const zone = new Map<string, (Records | Failure)[]>();

@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks";
 import type { Failure as FailedAttempt, Subscription } from "../../../src/client/partner-client.ts";
-import { Problem } from "../../console/api/problem.ts";
 import { Badge } from "../../console/components/badge.tsx";
 import { Button } from "../../console/components/button.tsx";
 import { useConfirm } from "../../console/components/confirm.tsx";
@@ -113,7 +112,7 @@ function Failures({ id }: { id: string }) {
     return more;
   };
   const { data, error, reload } = useCall(() => read(null), [id]);
-  const reasons = [...new Set(items.map((one) => one.reason ?? ""))].filter(Boolean).sort();
+  const reasons = [...new Set(items.map((one) => one.reason))].filter(Boolean).sort();
   const shown = items.filter((one) => reason === "" || one.reason === reason);
 
   return (
@@ -126,9 +125,7 @@ function Failures({ id }: { id: string }) {
         </Button>
       }
     >
-      {error && (
-        <Failure error={error instanceof Problem ? error : new Problem(0, {})} retry={reload} />
-      )}
+      {error && <Failure error={error} retry={reload} />}
       {data === null && error === null && <Loading lines={2} />}
       {data !== null && items.length === 0 && <Empty icon="check" title="No attempt has failed" />}
       {reasons.length > 1 && (
