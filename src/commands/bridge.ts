@@ -1,4 +1,5 @@
-import { Command } from "commander";
+import type { Command } from "commander";
+import { CompleteCommand } from "./complete-command.ts";
 
 export interface BridgeOptions {
   /** A YAML or JSON file. */
@@ -9,7 +10,7 @@ export interface BridgeOptions {
 
 /** The command `bridge`, of the program and of the package `@partner-api/bridge`. */
 export function bridgeCommand(bridge: (options: BridgeOptions) => Promise<boolean>): Command {
-  return new Command("bridge")
+  return new CompleteCommand("bridge")
     .description("publish events from an outbox table or a message broker")
     .requiredOption("--config <file>", "the sources, in YAML or JSON")
     .option("--check", "tell of each source whether it is reached, and show its first event", false)

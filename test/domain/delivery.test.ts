@@ -33,13 +33,15 @@ test("a shorter schedule allows fewer attempts", () => {
 });
 
 test("the audit shows the receiver's status, or 0 if there was none", () => {
-  assert.deepEqual(auditOf(refused), { httpStatus: 503, reason: "http_503" });
+  assert.deepEqual(auditOf(refused), { httpStatus: 503, reason: "http_503", detail: null });
   assert.deepEqual(auditOf({ kind: "unreachable", reason: "timeout" }), {
     httpStatus: 0,
     reason: "timeout",
+    detail: null,
   });
   assert.deepEqual(auditOf({ kind: "acknowledged", httpStatus: 200 }), {
     httpStatus: 200,
     reason: null,
+    detail: null,
   });
 });

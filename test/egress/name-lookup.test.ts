@@ -4,7 +4,9 @@ import { createNameLookup, type LookupResult } from "../../src/egress/names.ts";
 import { startDnsServer } from "../support/dns-server.ts";
 import { standStill } from "../support/stand-still.ts";
 
-const NONE = { kind: "none" } as const;
+const NO_NAME = { kind: "none", cause: "no_such_name" } as const;
+const NO_ADDRESS = { kind: "none", cause: "no_address" } as const;
+const TIMED_OUT = { kind: "none", cause: "look_up_timed_out" } as const;
 const NO_RESOLVER = { kind: "no-resolver" } as const;
 const FIRST = { kind: "addresses", addresses: ["192.0.2.1"] };
 
@@ -59,24 +61,26 @@ test("a name with an absurd number of addresses counts as having none", async (t
   const dns = await startDnsServer(t);
   const addresses = Array.from({ length: 300 }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
   dns.set("a.test", { A: addresses });
-  assert.deepEqual(await startLookup(t, [dns.address]).lookup("a.test"), NONE);
+  assert.deepEqual(await startLookup(t, [dns.address]).lookup("a.test"), { kind: "none" });
 });
 
 test("a name that does not exist, or has no address, is the name's fault", async (t) => {
   const dns = await startDnsServer(t, { "empty.test": {} });
   const { lookup } = startLookup(t, [dns.address]);
-  assert.deepEqual(await lookup("gone.test"), NONE);
-  assert.deepEqual(await lookup("empty.test"), NONE);
+  assert.deepEqual(await lookup("gone.test"), NO_NAME);
+  assert.deepEqual(await lookup("empty.test"), NO_ADDRESS);
   assert.equal(dns.queries.length, 4); // The resolver answered, so no other question was needed.
 });
 
 for (const failure of ["SERVFAIL", "REFUSED", "silence"] as const) {
   const timeoutMs = failure === "silence" ? SHORT_MS : PATIENT_MS;
+  const none =
+    failure === "silence" ? TIMED_OUT : ({ kind: "none", cause: "name_servers_failed" } as const);
 
   test(`${failure} for one name is that name's fault as long as the resolver works`, async (t) => {
     const dns = await startDnsServer(t, { "a.test": failure });
     const { lookup } = startLookup(t, [dns.address], { timeoutMs });
-    assert.deepEqual(await lookup("a.test"), NONE);
+    assert.deepEqual(await lookup("a.test"), none);
   });
 
   test(`${failure} for every name is an internal fault`, async (t) => {
@@ -87,7 +91,7 @@ for (const failure of ["SERVFAIL", "REFUSED", "silence"] as const) {
 
     dns.setEverything(undefined);
     dns.set("a.test", failure);
-    assert.deepEqual(await lookup("a.test"), NONE);
+    assert.deepEqual(await lookup("a.test"), none);
   });
 
   test(`${failure} for one family keeps the addresses of the other`, async (t) => {
@@ -103,7 +107,7 @@ for (const failure of ["SERVFAIL", "REFUSED", "silence"] as const) {
   test(`${failure} for one family without addresses in the other is the name's fault`, async (t) => {
     const dns = await startDnsServer(t, { "a.test": { A: [], AAAA: failure } });
     const { lookup } = startLookup(t, [dns.address], { timeoutMs });
-    assert.deepEqual(await lookup("a.test"), NONE);
+    assert.deepEqual(await lookup("a.test"), none);
   });
 }
 
@@ -184,7 +188,7 @@ test("a resolver that answered during a pause of the process counts as reachable
   const found = startLookup(t, [dns.address], { timeoutMs: SHORT_MS }).lookup("a.test");
   await dns.queried("A a.root-servers.net");
   standStill(SHORT_MS);
-  assert.deepEqual(await found, NONE);
+  assert.deepEqual(await found, TIMED_OUT);
 });
 
 test("silent names that are too many for a resolver are put off, and are no fault of it", async (t) => {
@@ -243,7 +247,7 @@ test("names under invalid do not exist, with or without a resolver", async (t) =
   const gone = await startDnsServer(undefined);
   await gone.close();
   const { lookup } = startLookup(t, [gone.address]);
-  assert.deepEqual(await lookup("hooks.invalid"), NONE);
+  assert.deepEqual(await lookup("hooks.invalid"), NO_NAME);
   assert.deepEqual(await lookup("invalid.test"), NO_RESOLVER);
 });
 
@@ -255,5 +259,5 @@ test("localhost is resolved locally if the operator allows it, and never by DNS"
     addresses: ["127.0.0.1", "::1"],
   });
   assert.deepEqual(dns.queries, []);
-  assert.deepEqual(await startLookup(t, [dns.address]).lookup("localhost"), NONE);
+  assert.deepEqual(await startLookup(t, [dns.address]).lookup("localhost"), NO_NAME);
 });

@@ -9,27 +9,29 @@ import { ROOT } from "../support/root.ts";
  * extend both together.
  */
 const SERVICE = [
+  "bridge.ts",
   "commands/published-event.ts",
-  "delivery/routes.ts",
   "builtin/account.ts",
   "builtin/binaries.ts",
   "builtin/home.ts",
   "builtin/index.ts",
   "builtin/keeper-process.ts",
   "builtin/marks.ts",
+  "egress/dial.ts",
   "event-types/folder.ts",
   "event-types/libraries/generate.ts",
+  "http/docs/desk.ts",
   "http/docs/site.ts",
   "postgres/driver/url.ts",
   "postgres/migrate.ts",
   "wiring/become-owner.ts",
+  "wiring/egress.ts",
   "wiring/export-program.ts",
   "wiring/find-program.ts",
   "wiring/folder-owner.ts",
   "wiring/kept-file.ts",
   "wiring/machine-metrics.ts",
   "wiring/product.ts",
-  "wiring/receivers-ca.ts",
   "wiring/tracing.ts",
 ];
 

@@ -56,10 +56,7 @@ type CommandLine = ReturnType<typeof createCommandLineInProcess>;
 
 let way: typeof createCommandLine = createCommandLineInProcess;
 
-/**
- * From now on, command lines use a running service instead of the database. For the tests of
- * `commands/over-http/`.
- */
+/** From now on, command lines use a running service instead of the database. For `commands/over-http.test.ts`. */
 export function goThroughService(): void {
   way = createCommandLineOverHttp;
 }

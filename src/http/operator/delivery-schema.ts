@@ -123,6 +123,7 @@ export const DeliveryDetail = Type.Object(
             status: "failed",
             http_status: 503,
             reason: "http_503",
+            detail: null,
             duration_ms: 41,
             attempted_at: "2026-01-31T09:30:00.000Z",
             next_attempt_at: EXAMPLE.due_at,
