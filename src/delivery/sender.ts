@@ -40,7 +40,11 @@ export function createSender({ egress, clock, timeoutMs, userAgent }: SenderOpti
   return async (post) => {
     const { url, body, organizationId: group, responsiveness, span } = post;
     const outcome = await egress.post({
-      ...{ url, body, timeoutMs, group, responsiveness },
+      url,
+      body,
+      timeoutMs, // Spreading objects here costs a tenth of a delivery.
+      group,
+      responsiveness,
       headers: () => headersOf(post),
       onStep: span && ((step) => stepOf(span, step)),
     });

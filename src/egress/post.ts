@@ -115,8 +115,9 @@ export class Deadline {
 
 export const STOPPED = new PostFailed(internalFault("stopping"));
 
-/** A header's value must not contain a line end, because the rest would be headers of its own. */
-const FIELD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+: [\t\x20-\x7e]*$/;
+/** A header must not contain a line end, because the rest would be headers of its own. */
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const NO_VALUE = /[^\t\x20-\x7e]/;
 
 /** Returns the request (RFC 9112). Head and body are one buffer, so they share a packet if they fit. */
 export function requestBytes(
@@ -126,9 +127,10 @@ export function requestBytes(
   const fields = typeof headers === "function" ? headers() : headers;
   let head = `POST ${path} HTTP/1.1\r\nHost: ${hostHeader}\r\nConnection: keep-alive\r\n`;
   for (const name in fields) {
-    const field = `${name}: ${fields[name] ?? ""}`;
-    if (!FIELD.test(field)) throw new TypeError(`the header ${JSON.stringify(name)} is malformed`);
-    head += `${field}\r\n`;
+    const value = fields[name] ?? "";
+    if (!NAME.test(name) || NO_VALUE.test(value))
+      throw new TypeError(`the header ${JSON.stringify(name)} is malformed`);
+    head += `${name}: ${value}\r\n`;
   }
   head += `Content-Length: ${body.length}\r\n\r\n`;
 

@@ -212,3 +212,25 @@ test("a silent address does not prevent the next from being tried", async (t) =>
   );
   assert.deepEqual(await send(), DELIVERED);
 });
+
+for (const headers of [{ "x-a": "b\r\nx-c: d" }, { "x-a\r\nx-c": "d" }, { "x-a": "\u010a" }])
+  test(`a header that would be several is refused: ${JSON.stringify(headers)}`, async (t) => {
+    const { receiver, sender } = await startPair(t);
+    const post = { url: receiver.url(), headers, body: Buffer.from("{}"), timeoutMs: 5_000 };
+    const outcome = await sender.egress.post(post);
+    assert.equal("fault" in outcome && outcome.fault, "unexpected");
+    assert.equal(receiver.requests.length, 0);
+  });
+
+test("a post ends when its signal does, or has", async (t) => {
+  const { receiver, sender } = await startPair(t);
+  receiver.answer(scripts.hang);
+  const ending = new AbortController();
+  const post = { url: receiver.url(), headers: {}, body: Buffer.from("{}"), timeoutMs: 600_000 };
+  const posted = sender.egress.post({ ...post, signal: ending.signal });
+  await receiver.next();
+  ending.abort();
+  const stopped = { kind: "internal-fault", fault: "stopping" };
+  assert.deepEqual(await posted, stopped);
+  assert.deepEqual(await sender.egress.post({ ...post, signal: ending.signal }), stopped);
+});
