@@ -44,6 +44,8 @@ test(
     await visit(page, "#/");
     await page.getByText("cell 01: does not answer").waitFor();
     await page.getByText("No answer from cell 01: its items are missing here.").waitFor();
-    assert.deepEqual(apartFromSignIn(complaints), []);
+    // What was being read when the cell ended got a 503.
+    const others = complaints.filter((text) => !text.includes("status of 503"));
+    assert.deepEqual(apartFromSignIn(others), []);
   },
 );

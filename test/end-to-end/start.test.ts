@@ -99,7 +99,7 @@ test("an unexpected error is logged and stops the service in order", async (t) =
   const [fatal, ...others] = program.log.filter(({ level }) => Number(level) >= 50);
   assert.match(JSON.stringify(fatal?.["err"]), /nobody expects this.*data:text/);
   assert.deepEqual(others, []);
-  assert.equal(program.log.at(-1)?.["msg"], "stopped");
+  assert.equal(program.log.at(-1)?.["msg"], "stopped", program.complaint());
 });
 
 test("a command that creates the schema reports this on standard error, and needs no rights of PUBLIC", async () => {

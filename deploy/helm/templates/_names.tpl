@@ -37,7 +37,7 @@ capabilities: { drop: [ALL] }
 {{- end }}
 {{- end }}
 
-{{- define "partner-api.settings" -}}
+{{- define "partner-api.settings" }}
 - { name: CELL, value: {{ .Values.cell | quote }} }
 {{- range $name, $value := .Values.settings }}
 - { name: {{ $name }}, value: {{ $value | quote }} }
