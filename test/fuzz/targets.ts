@@ -19,7 +19,7 @@ export function pathOf(pattern: string): fc.Arbitrary<string> {
 /** Half of the ids are of the kind that the route expects. */
 function openPart(pattern: string, part: string): fc.Arbitrary<unknown> {
   const any = right(part.replace(":", ""));
-  return part === ":id" ? fc.oneof(fc.constant(knownId(pattern)), any) : any;
+  return part === ":id" || part === ":name" ? fc.oneof(fc.constant(knownId(pattern)), any) : any;
 }
 
 /** Returns true if a segment of a route's path is a parameter. */

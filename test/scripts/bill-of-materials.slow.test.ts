@@ -16,9 +16,9 @@ const { billOfMaterials } = (await import(script.href)) as {
   billOfMaterials: (root: string) => Promise<Bill>;
 };
 
-/** Our own packages, and the tools of the site. The service does not install them. */
+/** Our own packages, the tools of the site, and a client that users of the bridge install. The service does not install them. */
 const OTHERS =
-  /^node_modules\/(@partner-api\/|@esbuild\/|(esbuild|highlight\.js|minisearch|preact|stemmer|uplot|standardwebhooks|fast-sha256|@stablelib\/base64)$)/;
+  /^node_modules\/(@partner-api\/|@esbuild\/|(esbuild|highlight\.js|minisearch|preact|stemmer|uplot|kafkajs|standardwebhooks|fast-sha256|@stablelib\/base64)$)/;
 
 /** The packages of package-lock.json that run in production, as name@version. */
 async function runTimePackages(): Promise<string[]> {
