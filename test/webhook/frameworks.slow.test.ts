@@ -40,7 +40,9 @@ async function endAll() {
 
 /** Starts a program that prints the port that it listens on, as "… <port>". */
 async function started(command: string, args: string[], cwd: string): Promise<string> {
-  const env = { ...process.env, PORT: "0", PARTNER_SECRET: SECRET, NEXT_TELEMETRY_DISABLED: "1" };
+  const settings = { PORT: "0", PARTNER_SECRET: SECRET, NEXT_TELEMETRY_DISABLED: "1" };
+  // With CI set, Vite colours its output, and the port in bold.
+  const env = { ...process.env, ...settings, NO_COLOR: "1" };
   const child = spawn(command, args, {
     cwd,
     env,
