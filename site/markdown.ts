@@ -42,9 +42,14 @@ class DocsRenderer extends Renderer {
   }
 
   #unusedId(text: string): string {
-    const slug = text.toLowerCase().replace(/[^a-z0-9_]+/g, "-");
-    const id = slug.replace(/^-|-$/g, "");
+    const id = anchorOf(text);
     const others = this.headings.filter((heading) => heading.id.replace(/--\d+$/, "") === id);
     return others.length === 0 ? id : `${id}--${others.length + 1}`;
   }
+}
+
+/** The id of a heading with this text. */
+export function anchorOf(text: string): string {
+  const slug = text.toLowerCase().replace(/[^a-z0-9_]+/g, "-");
+  return slug.replace(/^-|-$/g, "");
 }

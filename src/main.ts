@@ -54,7 +54,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   if (config.role !== "api") await requireEgressSource(config);
   const eventTypes =
     config.role === "dispatcher" ? createEventTypes() : await openEventTypes(config);
-  const desk = config.desk && { ...config, ...(await openDesk(config.desk)) };
+  const desk = config.desk && (await openDesk(config.desk, config));
   const connections = planConnections(config, log);
   const tokens = await openAdminTokens(config);
   const processId: ProcessId = randomId();

@@ -24,3 +24,9 @@ export async function answerOf<Data>(call: Promise<Result<Data>>): Promise<Data>
   if (result.error !== null) throw new Refusal(result.error);
   return result.data;
 }
+
+/** A new key for a request that may be repeated. `crypto.randomUUID` is missing on plain http. */
+export function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

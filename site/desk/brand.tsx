@@ -1,10 +1,10 @@
 import { Logo } from "../console/components/icon.tsx";
-import { facts } from "./service.ts";
+import { BASE_URL, facts } from "./service.ts";
 
 export function Brand() {
   return (
     <span class="brand">
-      {facts.logo === null ? <Logo /> : <img src={facts.logo} alt="" />} {facts.title}
+      {facts.hasLogo ? <img src={`${BASE_URL}/desk/logo`} alt="" /> : <Logo />} {facts.title}
     </span>
   );
 }

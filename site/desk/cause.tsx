@@ -1,6 +1,6 @@
 import type { Failure } from "../../src/client/partner-client.ts";
 import { useNow } from "../console/components/use-now.ts";
-import { causes } from "./service.ts";
+import { causes, DOCS } from "./service.ts";
 
 /** Why an attempt failed, how to repair it, and when the next one follows. */
 export function CauseOf({ failure }: { failure: Failure }) {
@@ -25,7 +25,7 @@ export function CauseOf({ failure }: { failure: Failure }) {
           <p>{cause.meaning}</p>
           <p>
             <strong>Repair.</strong> {cause.repair}{" "}
-            <a href={`docs/troubleshooting#${cause.anchor}`}>How to see it with curl</a>
+            <a href={`${DOCS}/troubleshooting#${cause.anchor}`}>How to see it with curl</a>
           </p>
         </>
       )}

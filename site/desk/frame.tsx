@@ -4,6 +4,7 @@ import { Icon, type IconName } from "../console/components/icon.tsx";
 import { ThemeChoice } from "../console/components/theme-choice.tsx";
 import { usePlace } from "../console/place.ts";
 import { Brand } from "./brand.tsx";
+import { DOCS } from "./service.ts";
 import { NEEDED_SCOPE, useSession } from "./session.tsx";
 
 const PAGES: [page: string, label: string, icon: IconName][] = [
@@ -28,7 +29,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
               {label}
             </a>
           ))}
-          <a href="docs">
+          <a href={DOCS}>
             <Icon name="changes" />
             Documentation
           </a>

@@ -4,8 +4,8 @@ import type { Cause, ReceiverCommands } from "./texts.ts";
 export interface ServiceFacts {
   /** The name of the platform. */
   title: string;
-  /** The path of its logo. Null: ours is shown. */
-  logo: string | null;
+  /** False: our own logo is shown. */
+  hasLogo: boolean;
   /** The event types that a partner can list, with their meanings. */
   types: { name: string; summary: string }[];
   /** The failures in a row that disable a subscription. */
@@ -27,3 +27,4 @@ export const facts = JSON.parse(root?.dataset.facts ?? "{}") as ServiceFacts;
 
 /** The address of the service, with the path that a proxy may add. */
 export const BASE_URL = location.origin + location.pathname.replace(/\/desk\/?$/, "");
+export const DOCS = `${BASE_URL}/docs`;

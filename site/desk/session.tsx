@@ -10,7 +10,7 @@ import { Field, valuesOf } from "../console/components/field.tsx";
 import { Icon } from "../console/components/icon.tsx";
 import { Loading } from "../console/components/states.tsx";
 import { Brand } from "./brand.tsx";
-import { BASE_URL } from "./service.ts";
+import { BASE_URL, DOCS } from "./service.ts";
 import { answerOf, Refusal } from "./answer.ts";
 
 /** The tab's own storage. The browser empties it when the tab is closed, and no other tab reads it. */
@@ -142,7 +142,7 @@ function KeyForm({
         </form>
         <p class="quiet">
           The key stays in this tab. It is sent to this service alone, and it is gone when you sign
-          out or reload the page. <a href="docs/quickstart">The same with curl</a>.
+          out or reload the page. <a href={`${DOCS}/quickstart`}>The same with curl</a>.
         </p>
       </div>
     </main>

@@ -7,7 +7,7 @@ import { Icon } from "../console/components/icon.tsx";
 import { Panel } from "../console/components/panel.tsx";
 import { answerOf } from "./answer.ts";
 import { CauseOf } from "./cause.tsx";
-import { BASE_URL, facts } from "./service.ts";
+import { facts } from "./service.ts";
 import { useSession } from "./session.tsx";
 import { sign } from "./signature.ts";
 
@@ -42,7 +42,7 @@ export function TestEvent({
     const { event_id: eventId } = await answerOf(client.sendTestEvent(id, secret));
     secrets.set(id, secret);
     setCourse({ kind: "accepted", eventId });
-    setCommand(await asCurl({ url, secret, id, eventId }));
+    if (isSecureContext) setCommand(await asCurl({ url, secret, id, eventId })); // Otherwise browsers sign nothing.
     const failure = await firstFailure(eventId);
     setCourse(failure ? { kind: "failed", eventId, failure } : { kind: "no-failure", eventId });
   };
@@ -121,7 +121,7 @@ function CourseOf({ course }: { course: Course }) {
       return (
         <p class="course">
           <Icon name="check" /> No failure of <code>{course.eventId}</code> within the time limit of
-          an attempt: your receiver has acknowledged it.
+          an attempt: your receiver should have acknowledged it. Look for it in its log.
         </p>
       );
   }
@@ -145,10 +145,8 @@ async function asCurl({
   const { pathname, search } = new URL(url);
   const lines = Object.entries(headers).map(([name, value]) => `  -H '${name}: ${value}' \\`);
   return [
-    `curl -i 'http://localhost:3000${pathname}${search}'`.replaceAll("'http", "'http") + " \\",
+    `curl -i 'http://localhost:3000${(pathname + search).replaceAll("'", "%27")}' \\`,
     ...lines,
     `  -d '${body}'`,
   ].join("\n");
 }
-
-export const DOCS = `${BASE_URL}/docs`;

@@ -20,7 +20,7 @@ export interface BridgeOptions {
 
 export interface RunningBridge {
   url: string;
-  /** Publishes and acknowledges what is under way, then closes everything. */
+  /** Publishes and acknowledges the messages in flight, then closes everything. */
   stop(): Promise<void>;
 }
 

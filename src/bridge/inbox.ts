@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const FULL = { messages: 500, bytes: 4 * 1024 * 1024 };
 
-/** What a client has pushed and nobody has taken. Whoever pushes waits while it is full. */
+/** Messages that a client has pushed and the pump has not taken yet. A push waits while it is full. */
 export class Inbox<Own extends { body: string | Uint8Array }> {
   #messages: Own[] = [];
   #bytes = 0;

@@ -40,7 +40,7 @@ export interface PumpOptions<Own extends Message> {
 
 /**
  * Publishes what a source has, until it is stopped. A message is acknowledged when the service has answered that its event is
- * durable, and never before. One request is under way at a time, so the order of a lane is that of the source.
+ * durable, and never before. One request is in flight at a time, so the order of a lane is that of the source.
  */
 export class Pump<Own extends Message = Message> {
   readonly source: Source<Own>;
@@ -85,7 +85,7 @@ export class Pump<Own extends Message = Message> {
     this.#running ??= Promise.all([this.#receiveAll(), this.#sendAll()]);
   }
 
-  /** Sends and acknowledges what is under way. What else was received comes again at the next start. */
+  /** Publishes and acknowledges the messages in flight. Others that were received come again at the next start. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#nudge();

@@ -22,7 +22,7 @@ interface Means {
   own: ReadonlyMap<string, Respond>;
 }
 
-/** Answers the routes that are registered later from the cells, in place of their own handlers. */
+/** Replaces the handlers of all routes that are registered later: they ask the cells. */
 export function spreadRoutes(app: App, means: Means): void {
   app.addHook("onRoute", (route) => {
     const { spread, namesCell = false } = route.config ?? {};

@@ -23,7 +23,7 @@ const MAPPING: Mapping = {
   data: { pointer: ["payload"] },
 };
 
-test("what a pointer names keeps its text, whatever surrounds it", () => {
+test("what a pointer names keeps its text, among any other members", () => {
   const key = fc.constantFrom("a", "b/c", "~", "", "é", '"', "0");
   const { document } = fc.letrec((tie) => ({
     document: fc.oneof(

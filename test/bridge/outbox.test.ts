@@ -78,7 +78,7 @@ test("while the service is away no more than the buffer is read, nothing is mark
   assert.equal((await bridge.get("/readyz")).status, 200);
 });
 
-test("an event is published in the order of its key, whatever fails in between", async (t) => {
+test("events of one key are published in order, also if requests between them fail", async (t) => {
   let turn = 0;
   const seen = new Map<string, number[]>();
   const service = await aFakeService(t, ({ events }) => {

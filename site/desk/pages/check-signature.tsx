@@ -21,6 +21,12 @@ export function CheckSignaturePage() {
         title="Check a signature"
         under="Everything is computed in this browser. Nothing that you paste is sent."
       />
+      {!isSecureContext && (
+        <div class="alert" role="alert">
+          <Icon name="lock" />
+          <p>Browsers compute signatures only on pages over https. Open this page over https.</p>
+        </div>
+      )}
       <form
         class="panel stack"
         onSubmit={(event) => {
@@ -47,7 +53,9 @@ export function CheckSignaturePage() {
           onInput={({ currentTarget }) => paste("secret")(currentTarget.value)}
         />
         <div class="buttons">
-          <button class="button main">Check</button>
+          <button class="button main" disabled={!isSecureContext}>
+            Check
+          </button>
         </div>
       </form>
       <div aria-live="polite">{found && <Result of={found} />}</div>

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { NewSubscription } from "../../../src/client/partner-client.ts";
 import { useAction } from "../../console/components/button.tsx";
 import { Copy } from "../../console/components/copy.tsx";
@@ -10,8 +10,8 @@ import { Segments } from "../../console/components/segments.tsx";
 import { Failure } from "../../console/components/states.tsx";
 import { Problem } from "../../console/api/problem.ts";
 import { recordAddress } from "../../console/place.ts";
-import { answerOf } from "../answer.ts";
-import { BASE_URL, facts, receivers } from "../service.ts";
+import { answerOf, newKey } from "../answer.ts";
+import { BASE_URL, DOCS, facts, receivers } from "../service.ts";
 import { useSession } from "../session.tsx";
 import { TestEvent } from "../test-event.tsx";
 import { faultOfUrl } from "../url-faults.ts";
@@ -29,14 +29,13 @@ function NewForm({ done }: { done: (created: NewSubscription) => void }) {
   const [events, setEvents] = useState<string[]>(facts.types.slice(0, 1).map(({ name }) => name));
   const [error, setError] = useState<Problem | null>(null);
   const fault = faultOfUrl(url.trim());
-  // The same key for every try of the same form, so that a lost answer makes no second subscription.
-  const [idempotencyKey] = useState(() => crypto.randomUUID());
+  // The same key for every try of the same request, so that a lost answer makes no second subscription.
+  const idempotencyKey = useMemo(newKey, [url, events]);
   const [create, isCreating] = useAction(async () => {
     setError(null);
     try {
-      const key = `${idempotencyKey}-${url.trim().length}-${events.length}`;
       const request = { url: url.trim(), events };
-      const created = await answerOf(client.createSubscription(request, { idempotencyKey: key }));
+      const created = await answerOf(client.createSubscription(request, { idempotencyKey }));
       secrets.set(created.id, created.secret);
       done(created);
     } catch (problem) {
@@ -144,7 +143,7 @@ function Receiver({ secret }: { secret: string }) {
       </div>
       <p class="quiet">
         <Icon name="link" size={12} /> Your own program calls <code>verify</code>:{" "}
-        <a href="docs/verifying">Verifying deliveries</a>.
+        <a href={`${DOCS}/verifying`}>Verifying deliveries</a>.
       </p>
     </Panel>
   );

@@ -9,7 +9,7 @@ import { PageHead } from "../../console/components/page-head.tsx";
 import { Failure, Loading } from "../../console/components/states.tsx";
 import { useReport } from "../../console/components/toasts.tsx";
 import { go, recordAddress } from "../../console/place.ts";
-import { answerOf } from "../answer.ts";
+import { answerOf, newKey } from "../answer.ts";
 import { useSession } from "../session.tsx";
 import { TestEvent } from "../test-event.tsx";
 import { useCall } from "../use-call.ts";
@@ -21,7 +21,7 @@ export function RotatePage({ id }: { id: string }) {
   const { data, error, reload } = useCall(() => answerOf(client.listSubscriptions()), [id]);
   const [second, setSecond] = useState<NewSubscription | null>(null);
   const [accepts, setAccepts] = useState(false);
-  const [key] = useState(() => crypto.randomUUID());
+  const [key] = useState(newKey);
   const old = data?.find((one) => one.id === id);
 
   const create = async ({ url, events }: Subscription) => {

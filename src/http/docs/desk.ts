@@ -4,7 +4,7 @@ import type { EventTypes } from "../../domain/event-types.ts";
 import type { App } from "../app.ts";
 import { brandStyle } from "../../lib/colour.ts";
 import { escapeHtml } from "./markup.ts";
-import { pageRoutes } from "./page-routes.ts";
+import { pageRoutes, pathOf } from "./page-routes.ts";
 import { PAGE_HEADERS, sendFile } from "./send-file.ts";
 import { type Served, Site } from "./site.ts";
 
@@ -18,17 +18,17 @@ export interface DeskSettings {
   accent: string | null;
 }
 
+/** Rules of the service that the page tells. */
+interface Rules {
+  autoDisableAfter: number;
+  attemptTimeoutMs: number;
+}
+
 /** The settings, with the files that they name read. */
-export interface Desk {
+export interface Desk extends Rules {
   title: string;
   logo: Pick<Served, "type" | "body"> | null;
   style: string;
-}
-
-/** Rules of the service that the page tells. */
-export interface DeskRules {
-  autoDisableAfter: number;
-  attemptTimeoutMs: number;
 }
 
 const LOGO_BYTES_MAX = 100 * 1_024;
@@ -40,9 +40,12 @@ const LOGO_HEADERS = {
 };
 
 /** Throws an error that names DESK_LOGO, if the file is no logo. */
-export async function openDesk({ title, logo, accent }: DeskSettings): Promise<Desk> {
+export async function openDesk(
+  { title, logo, accent }: DeskSettings,
+  { autoDisableAfter, attemptTimeoutMs }: Rules,
+): Promise<Desk> {
   return {
-    title,
+    ...{ title, autoDisableAfter, attemptTimeoutMs },
     logo: logo === null ? null : await readLogo(logo),
     style: accent === null ? "" : brandStyle(accent),
   };
@@ -64,13 +67,12 @@ async function readLogo(path: string): Promise<Pick<Served, "type" | "body">> {
 export function deskRoutes(
   app: App,
   folder: URL,
-  { title, logo, style }: Desk,
-  { autoDisableAfter, attemptTimeoutMs }: DeskRules,
-  eventTypes: EventTypes,
+  { title, logo, style, autoDisableAfter, attemptTimeoutMs }: Desk,
+  { baseUrl, eventTypes }: { baseUrl: () => string; eventTypes: EventTypes },
 ): void {
   const facts = {
     title,
-    logo: logo === null ? null : "desk/logo",
+    hasLogo: logo !== null,
     types: [...eventTypes].map(({ name, summary }) => ({ name, summary })),
     disableAfter: autoDisableAfter,
     attemptTimeoutMs,
@@ -80,6 +82,7 @@ export function deskRoutes(
       path !== "/desk"
         ? written
         : written
+            .replace(/="\/(?=desk|docs)/g, `="${pathOf(baseUrl())}/`)
             .replaceAll("<!-- title -->", () => escapeHtml(title))
             .replace("<!-- facts -->", () => escapeHtml(JSON.stringify(facts))),
   });

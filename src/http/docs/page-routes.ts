@@ -12,3 +12,8 @@ export function pageRoutes(app: App, root: string, send: Send): void {
     return send(rest === "" ? root : `${root}/${rest}`, request, reply);
   });
 }
+
+/** The path that a proxy adds in front of ours. */
+export function pathOf(baseUrl: string): string {
+  return new URL(baseUrl).pathname.replace(/\/$/, "");
+}

@@ -6,7 +6,7 @@ import { type AboutService, fillAbout } from "./about-service.ts";
 import { builtPath, createFill, markdownAt } from "./event-pages.ts";
 import { EVENT_TEMPLATE } from "./event-template.ts";
 import { DOCS_BASE_URL } from "./manifest.ts";
-import { pageRoutes } from "./page-routes.ts";
+import { pageRoutes, pathOf } from "./page-routes.ts";
 import { PAGE_HEADERS, sendFile } from "./send-file.ts";
 import { Site } from "./site.ts";
 
@@ -71,8 +71,4 @@ function atHome(written: string, baseUrl: string): string {
   return written
     .replaceAll('="/docs', `="${prefix}/docs`)
     .replaceAll(DOCS_BASE_URL, baseUrl.replaceAll("&", "&amp;"));
-}
-
-function pathOf(baseUrl: string): string {
-  return new URL(baseUrl).pathname.replace(/\/$/, "");
 }

@@ -2,7 +2,7 @@ import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { type AppOptions, buildApp } from "../build-app.ts";
 import { type AboutService, contactOf, NO_ABOUT } from "../docs/about-service.ts";
-import { type Desk, type DeskRules, deskRoutes } from "../docs/desk.ts";
+import { type Desk, deskRoutes } from "../docs/desk.ts";
 import { docsRoutes } from "../docs/routes.ts";
 import { BUILT_SITE } from "../docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../health.ts";
@@ -24,7 +24,7 @@ export interface PartnerAppOptions extends AppOptions {
   /** Default: the documentation has no information of its operator. */
   about?: AboutService;
   /** Default: partners have no page. */
-  desk?: (Desk & DeskRules) | null;
+  desk?: Desk | null;
 }
 
 /** Builds the partners' listener. Until it listens, more routes may be added. */
@@ -35,7 +35,7 @@ export function buildPartnerApp(
   const app = buildApp(options);
   const { eventTypes } = deps;
   healthRoutes(app, health);
-  if (desk) deskRoutes(app, docs, desk, desk, eventTypes);
+  if (desk) deskRoutes(app, docs, desk, { baseUrl: options.baseUrl, eventTypes });
   docsRoutes(app, docs, { baseUrl: options.baseUrl, eventTypes, about });
   app.register(
     async (api: App) => {
