@@ -73,7 +73,9 @@ export class Egress {
    */
   readonly #ofChecks: LookUps;
   readonly #shares: EvenShare;
-  readonly #connections: Connections;
+  readonly #openConnections: () => Connections;
+  /** Opened by the first post, because they watch the time. Checks need none. */
+  #opened: Connections | undefined;
   readonly #running = new LinkedList<Deadline>();
   #isClosed = false;
 
@@ -91,7 +93,12 @@ export class Egress {
     this.#ofChecks = names(Infinity);
     if (options.lookup) this.#ofPosts.lookup = this.#ofChecks.lookup = options.lookup;
     this.#shares = new EvenShare(maxLookUps);
-    this.#connections = new Connections(trustedRoots(ca), { max: maxConnections, source });
+    this.#openConnections = () =>
+      new Connections(trustedRoots(ca), { max: maxConnections, source });
+  }
+
+  get #connections(): Connections {
+    return (this.#opened ??= this.#openConnections());
   }
 
   /** Returns whether the URL may be posted to now. Groups share the look-ups evenly. */
@@ -160,6 +167,6 @@ export class Egress {
     for (const deadline of this.#running) deadline.end();
     this.#ofPosts.close();
     this.#ofChecks.close();
-    await this.#connections.close();
+    await this.#opened?.close();
   }
 }

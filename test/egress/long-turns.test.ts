@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { watchLongTurns } from "../../src/egress/connections.ts";
+import { Egress } from "../../src/egress/index.ts";
 import * as scripts from "../support/receiver-scripts.ts";
 import { DELIVERED, startPair } from "../support/sender.ts";
 import { standStill } from "../support/stand-still.ts";
@@ -24,4 +25,12 @@ test("a pause of our process does not hide that a kept connection reset while se
   standStill(750);
   assert.deepEqual(await repeated, DELIVERED);
   assert.equal(receiver.requests.length, 3);
+});
+
+test("an egress that only checks URLs watches no turns", async (t) => {
+  const started = t.mock.method(globalThis, "setInterval");
+  const egress = new Egress({ lookup: () => Promise.resolve({ kind: "none" }) });
+  assert.equal((await egress.check("https://hooks.test/")).ok, false);
+  await egress.close();
+  assert.equal(started.mock.callCount(), 0);
 });
