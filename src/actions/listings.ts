@@ -10,7 +10,8 @@ import { listOrganizations } from "../postgres/organizations.ts";
 import { listSubscriptions } from "../postgres/subscription-list.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { listEverKnown } from "./event-types.ts";
-import { getOrganization, organizationName } from "./organizations.ts";
+import { organizationName } from "../domain/organization.ts";
+import { getOrganization } from "./organizations.ts";
 import { findOwners } from "./owners.ts";
 import { readPage } from "./pages.ts";
 import {

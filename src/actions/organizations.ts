@@ -1,13 +1,12 @@
 import { PartnerError, requireNoFaults, noSuch } from "../domain/errors.ts";
-import { parseId, randomId } from "../domain/ids.ts";
-import { RATE_LIMIT_DEFAULT, rateLimitFaults, SLUG, slugFaults } from "../domain/organization.ts";
+import { randomId } from "../domain/ids.ts";
+import { organizationName, RATE_LIMIT_DEFAULT, rateLimitFaults, slugFaults } from "../domain/organization.ts";
 import { revokeKeysOf } from "../postgres/api-keys.ts";
 import { cancelWaiting } from "../postgres/cancellation.ts";
 import {
   closeOrganization as close,
   findOrganization,
   insertOrganization,
-  type OrganizationName,
   type Organization,
   reserveSlug as reserve,
   updateRateLimit,
@@ -51,11 +50,6 @@ export async function reserveSlug(
 
 export function slugTaken(): PartnerError {
   return new PartnerError("slug_taken", "An organization has this slug already.");
-}
-
-/** Reads `org_<uuid>` or a slug. */
-export function organizationName(text: string): OrganizationName {
-  return { id: parseId("org", text), slug: SLUG.test(text) ? text : null };
 }
 
 /** Takes `org_<uuid>` or a slug. By default a closed one counts as absent. */

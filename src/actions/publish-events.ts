@@ -12,7 +12,7 @@ import {
 import { type OrganizationId, publicId } from "../domain/ids.ts";
 import { inSteps } from "../lib/in-steps.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { organizationName } from "./organizations.ts";
+import { organizationName } from "../domain/organization.ts";
 import type { Published } from "./publication.ts";
 
 /** The most faults in one answer. */

@@ -1,4 +1,5 @@
 import { type Fault, rangeFaults } from "./errors.ts";
+import { type OrganizationId, parseId } from "./ids.ts";
 
 export const SLUG = /^[a-z0-9][a-z0-9-]{1,62}$/;
 
@@ -14,4 +15,14 @@ export function slugFaults(slug: string): Fault[] {
 
 export function rateLimitFaults(limit: number): Fault[] {
   return rangeFaults("/rate_limit_per_minute", limit, RATE_LIMIT_MAX);
+}
+
+export interface OrganizationName {
+  id: OrganizationId | null;
+  slug: string | null;
+}
+
+/** Reads `org_<uuid>` or a slug. */
+export function organizationName(text: string): OrganizationName {
+  return { id: parseId("org", text), slug: SLUG.test(text) ? text : null };
 }

@@ -1,3 +1,4 @@
+import type { OrganizationName } from "../domain/organization.ts";
 import type { Queryable } from "./database.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 
@@ -71,11 +72,6 @@ export async function findOrganization(
     select ${columns(db)} from organizations
      where (id = ${id} or slug = ${slug}) ${withClosed ? db`` : db`and closed_at is null`}`;
   return row ?? null;
-}
-
-export interface OrganizationName {
-  id: OrganizationId | null;
-  slug: string | null;
 }
 
 function isAmong(db: Queryable, names: OrganizationName[]) {
