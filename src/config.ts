@@ -30,16 +30,25 @@ import { ONLY_CELL } from "./domain/api-key.ts";
 import type { AddressPolicy, Source } from "./egress/index.ts";
 import { RETRY_DELAYS_MS } from "./domain/retry-schedule.ts";
 import type { KeyRing } from "./domain/sealed-secret.ts";
-import type { DeskSettings } from "./http/docs/desk.ts";
 import { findUnread } from "./postgres/driver/parameters.ts";
 import { findUrlFaults } from "./postgres/session-settings.ts";
 import { SUBSCRIPTIONS_MAX } from "./domain/subscription.ts";
-import type { OperatorToken } from "./http/operator/operator-tokens.ts";
+import type { OperatorToken } from "./domain/operator-role.ts";
 
 export { parseAdminTokens, parseSealingKeys } from "./config/secrets.ts";
 
 const ROLES = ["all", "api", "dispatcher"] as const;
 const RETENTION_MS = 30 * 24 * 3_600_000;
+
+/** How the partners' page looks. */
+export interface DeskSettings {
+  /** The name of the platform. */
+  title: string;
+  /** A file, SVG or PNG. Null: our own logo is shown. */
+  logo: string | null;
+  /** `#rrggbb`. Null: our own colour. */
+  accent: string | null;
+}
 
 /** All settings. */
 export interface Config {

@@ -1,6 +1,6 @@
 import { OPERATOR_ROLES, type OperatorRole } from "../domain/operator-role.ts";
 import type { KeyRing, SealingKey } from "../domain/sealed-secret.ts";
-import type { OperatorToken } from "../http/operator/operator-tokens.ts";
+import type { OperatorToken } from "../domain/operator-role.ts";
 import { Environment, type Format } from "./environment.ts";
 import { operatorUrl } from "./formats.ts";
 

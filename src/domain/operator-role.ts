@@ -3,6 +3,13 @@ export const OPERATOR_ROLES = ["operate", "read", "publish"] as const;
 /** The rights of an operator token. `operate`: all routes. `read`: GET. `publish`: the routes that publishers need. */
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
+export interface OperatorToken {
+  /** Its holder's name in the log. */
+  name: string;
+  role: OperatorRole;
+  token: string;
+}
+
 /** Returns true if a role may call a route. The route declares `serves…`. */
 export function mayCall(
   role: OperatorRole,

@@ -18,7 +18,7 @@ import { OPERATOR_DOCUMENT } from "../http/operator/document.ts";
 import { createHostCheck } from "../http/operator/host-check.ts";
 import { type Exposition, metricsRoute } from "../http/operator/metrics.ts";
 import { OperatorTurns, takeTurns } from "../http/operator/operator-turns.ts";
-import type { OperatorToken } from "../http/operator/operator-tokens.ts";
+import type { OperatorToken } from "../domain/operator-role.ts";
 import { signInRoute } from "../http/operator/sign-in.ts";
 import { USER_AGENT } from "../wiring/product.ts";
 import { API, type Cells } from "./cells.ts";

@@ -9,7 +9,7 @@ import {
   oneOf,
 } from "../config/formats.ts";
 import { readAdminTokens } from "../config/secrets.ts";
-import type { OperatorToken } from "../http/operator/operator-tokens.ts";
+import type { OperatorToken } from "../domain/operator-role.ts";
 
 /** The settings of the gateway. Those that the service has too mean the same. */
 export interface GatewayConfig {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { type Config, parseAdminTokens } from "../config.ts";
-import type { OperatorToken } from "../http/operator/operator-tokens.ts";
+import type { OperatorToken } from "../domain/operator-role.ts";
 import { keep, readKept } from "./kept-file.ts";
 
 /** Returns the operators' tokens: those of the settings, those in the data folder, or new ones. */

@@ -3,7 +3,7 @@ import { text as textOf } from "node:stream/consumers";
 import type { InjectOptions } from "fastify";
 import { pino } from "pino";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
-import type { OperatorToken } from "../../src/http/operator/operator-tokens.ts";
+import type { OperatorToken } from "../../src/domain/operator-role.ts";
 import { buildOperatorApp, type OperatorAppOptions } from "../../src/http/operator/app.ts";
 
 export const OPERATORS: OperatorToken[] = [

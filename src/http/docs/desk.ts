@@ -1,22 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { noSuch } from "../../domain/errors.ts";
 import type { EventTypes } from "../../domain/event-types.ts";
+import type { DeskSettings } from "../../config.ts";
 import type { App } from "../app.ts";
 import { brandStyle } from "../../lib/colour.ts";
 import { escapeHtml } from "./markup.ts";
 import { pageRoutes, pathOf } from "./page-routes.ts";
 import { PAGE_HEADERS, sendFile } from "./send-file.ts";
 import { type Served, Site } from "./site.ts";
-
-/** How the partners' page looks. */
-export interface DeskSettings {
-  /** The name of the platform. */
-  title: string;
-  /** A file, SVG or PNG. Null: our own logo is shown. */
-  logo: string | null;
-  /** `#rrggbb`. Null: our own colour. */
-  accent: string | null;
-}
 
 /** Rules of the service that the page tells. */
 interface Rules {

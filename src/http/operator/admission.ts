@@ -2,12 +2,12 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { isUnavailable } from "../../postgres/database.ts";
 import type { Clock } from "../../domain/clock.ts";
 import { PartnerError } from "../../domain/errors.ts";
-import { mayCall, maySignIn, type OperatorRole } from "../../domain/operator-role.ts";
+import { mayCall, maySignIn, type OperatorRole, type OperatorToken } from "../../domain/operator-role.ts";
 import { isUnexpired, openSession, type Session } from "../../domain/session.ts";
 import { timesGiven, authorizationOf } from "../raw-headers.ts";
 import { refuseCrossSite } from "./cross-site.ts";
 import { FailedSignIns } from "./failed-sign-ins.ts";
-import { bearerTokenOf, createTokenCheck, type OperatorToken } from "./operator-tokens.ts";
+import { bearerTokenOf, createTokenCheck } from "./operator-tokens.ts";
 import { sessionsOf } from "./session-cookie.ts";
 
 declare module "fastify" {

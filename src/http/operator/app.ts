@@ -34,7 +34,7 @@ import { listRedeliveriesRoute } from "./list-redeliveries.ts";
 import { listSubscriptionsRoute } from "./list-subscriptions.ts";
 import { type Exposition, metricsRoute } from "./metrics.ts";
 import { takeTurns } from "./operator-turns.ts";
-import type { OperatorToken } from "./operator-tokens.ts";
+import type { OperatorToken } from "../../domain/operator-role.ts";
 import { publishEventsRoute } from "./publish-events.ts";
 import { redeliverRoute } from "./redeliver.ts";
 import { revokeKeyRoute } from "./revoke-key.ts";

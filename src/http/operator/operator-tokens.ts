@@ -1,12 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { OperatorRole } from "../../domain/operator-role.ts";
-
-export interface OperatorToken {
-  /** Its holder's name in the log. */
-  name: string;
-  role: OperatorRole;
-  token: string;
-}
+import type { OperatorToken } from "../../domain/operator-role.ts";
 
 const BEARER = /^Bearer +(?<token>\S+)$/i;
 
