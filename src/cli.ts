@@ -1,5 +1,5 @@
 import closeWithGrace from "close-with-grace";
-import type { CommandContext } from "./commands/context.ts";
+import type { ProgramContext } from "./commands/life-cycle.ts";
 import { CommandError } from "./commands/errors.ts";
 import { OperatorApi } from "./commands/operator-api.ts";
 import { printableLines } from "./commands/printable.ts";
@@ -31,7 +31,7 @@ export async function main(argv: string[]): Promise<void> {
   if (status !== 0) process.exit(status);
 }
 
-const context: CommandContext = {
+const context: ProgramContext = {
   stdout: (text) => process.stdout.write(text),
   // An error may quote a message of another party's database.
   stderr: (text) => process.stderr.write(printableLines(text)),

@@ -1,11 +1,9 @@
 import type { Dependencies } from "../actions/dependencies.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { LibraryLanguage } from "../domain/event-types.ts";
-import type { BridgeOptions } from "./bridge.ts";
-import type { ListenOptions } from "./listen-options.ts";
 import type { OperatorApi } from "./operator-api.ts";
 
-/** Everything that a command uses besides its arguments. Created once, in cli.ts or in a test. */
+/** What a command of the operators uses besides its arguments. */
 export interface CommandContext {
   /**
    * Opens the database, updates its schema, calls `run` and closes the database in any case. Reads the platform's event types only with `readsEventTypes`, so that a command that does not need them works despite a faulty folder.
@@ -35,18 +33,8 @@ export interface CommandContext {
   /** The output of `--version`. */
   version?: string;
 
-  serve(): Promise<void>;
-  gateway(): Promise<void>;
-  migrate(): Promise<void>;
-  /** Returns false if a check fails. Prints the reasons itself. */
-  doctor(): Promise<boolean>;
   /** Throws one error that names every fault of the folder and, compared with `older`, every change that breaks receivers. */
   checkEventTypes(folder: string | null, older: string | null): Promise<{ types: number }>;
   /** Returns the source of a library that publishes the types of EVENT_TYPES. Throws one error that names every fault of the folder. */
   generateLibrary(language: LibraryLanguage): Promise<string>;
-  demo(): Promise<void>;
-  /** Publishes from the configured sources until it is stopped. Returns false if a check or the stop fails. */
-  bridge(options: BridgeOptions): Promise<boolean>;
-  /** Receives deliveries until it is stopped. */
-  listen(options: ListenOptions): Promise<void>;
 }

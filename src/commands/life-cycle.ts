@@ -1,8 +1,24 @@
 import type { Command } from "commander";
+import type { BridgeOptions } from "./bridge.ts";
 import type { CommandContext } from "./context.ts";
 import { CommandError } from "./errors.ts";
+import type { ListenOptions } from "./listen-options.ts";
 
-export function lifeCycleCommands(program: Command, context: CommandContext): void {
+/** Everything that a command uses besides its arguments. Created once, in cli.ts or in a test. */
+export interface ProgramContext extends CommandContext {
+  serve(): Promise<void>;
+  gateway(): Promise<void>;
+  migrate(): Promise<void>;
+  /** Returns false if a check fails. Prints the reasons itself. */
+  doctor(): Promise<boolean>;
+  demo(): Promise<void>;
+  /** Publishes from the configured sources until it is stopped. Returns false if a check or the stop fails. */
+  bridge(options: BridgeOptions): Promise<boolean>;
+  /** Receives deliveries until it is stopped. */
+  listen(options: ListenOptions): Promise<void>;
+}
+
+export function lifeCycleCommands(program: Command, context: ProgramContext): void {
   program
     .command("serve")
     .description("run the service")

@@ -1,12 +1,11 @@
 import type { Command } from "commander";
 import { bridgeCommand } from "./bridge.ts";
 import { CompleteCommand } from "./complete-command.ts";
-import type { CommandContext } from "./context.ts";
 import { deliveryCommands } from "./delivery.ts";
 import { eventCommands } from "./event.ts";
 import { explain } from "./errors.ts";
 import { keyCommands } from "./key.ts";
-import { lifeCycleCommands } from "./life-cycle.ts";
+import { lifeCycleCommands, type ProgramContext } from "./life-cycle.ts";
 import { listenCommand } from "./listen.ts";
 import { orgCommands } from "./org.ts";
 import { redeliveryCommands } from "./redelivery.ts";
@@ -17,7 +16,7 @@ import { subscriptionCommands } from "./subscription.ts";
 const WIDTH = 100;
 
 /** Builds the command line. Errors are thrown and never end the process. */
-export function buildProgram(context: CommandContext): Command {
+export function buildProgram(context: ProgramContext): Command {
   const program = new CompleteCommand("partner-api")
     .description("A partner-facing HTTP API: identity, webhook subscriptions, signed deliveries.")
     .exitOverride()
@@ -53,7 +52,7 @@ export function buildProgram(context: CommandContext): Command {
  * Runs a command line, without the program's name. Returns the exit status: 0 for success, 1 for a
  * failure, 2 for misuse.
  */
-export async function runCommand(context: CommandContext, argv: string[]): Promise<number> {
+export async function runCommand(context: ProgramContext, argv: string[]): Promise<number> {
   try {
     await buildProgram(context).parseAsync(argv, { from: "user" });
     return 0;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Command } from "commander";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
-import type { CommandContext } from "../../src/commands/context.ts";
+import type { ProgramContext } from "../../src/commands/life-cycle.ts";
 import { CompleteCommand } from "../../src/commands/complete-command.ts";
 import { buildProgram } from "../../src/commands/program.ts";
 import { createCommandLine } from "../support/command-line.ts";
@@ -10,7 +10,7 @@ import { createCommandLine } from "../support/command-line.ts";
 /** These tests never use the database. */
 const nowhere = {} as Dependencies;
 
-function failingWith(error: unknown): Partial<CommandContext> {
+function failingWith(error: unknown): Partial<ProgramContext> {
   return {
     withOperatorApi: () => {
       throw error;
@@ -48,7 +48,7 @@ test("an error names every missing option and argument at once", async () => {
 
 test("every command names all its missing options and arguments", () => {
   const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
-  const commands = all(buildProgram({} as CommandContext)).filter(
+  const commands = all(buildProgram({} as ProgramContext)).filter(
     ({ registeredArguments, options }) =>
       [
         ...registeredArguments.map(({ required }) => required),

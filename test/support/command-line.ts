@@ -1,6 +1,6 @@
 import { after } from "node:test";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
-import type { CommandContext } from "../../src/commands/context.ts";
+import type { ProgramContext } from "../../src/commands/life-cycle.ts";
 import { OperatorApi } from "../../src/commands/operator-api.ts";
 import { runCommand } from "../../src/commands/program.ts";
 import { operatorApiInProcess } from "../../src/wiring/operator-api-in-process.ts";
@@ -13,7 +13,7 @@ export interface Said {
   stderr: string;
 }
 
-function createCommandLineInProcess(deps: Dependencies, overrides: Partial<CommandContext> = {}) {
+function createCommandLineInProcess(deps: Dependencies, overrides: Partial<ProgramContext> = {}) {
   let inProcess: OperatorApi | undefined;
   return { run, json };
 
@@ -66,7 +66,7 @@ export function goThroughService(): void {
  */
 export function createCommandLine(
   deps: Dependencies,
-  overrides?: Partial<CommandContext>,
+  overrides?: Partial<ProgramContext>,
 ): CommandLine {
   return way(deps, overrides);
 }
@@ -74,7 +74,7 @@ export function createCommandLine(
 /** An error is shown with the id of its request, which is removed here. */
 function createCommandLineOverHttp(
   deps: Dependencies,
-  overrides?: Partial<CommandContext>,
+  overrides?: Partial<ProgramContext>,
 ): CommandLine {
   const { app } = startOperatorApi({ after }, deps);
   const [{ token } = { token: "" }] = OPERATORS;
