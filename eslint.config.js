@@ -1,28 +1,36 @@
-import { readdirSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import js from "@eslint/js";
 import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
 
-/** The rooms of src/, floor by floor. A file imports from its own room and from floors below. */
+/**
+ * The floors of src/, the lowest first. A file imports from its own room and from lower floors. In a subject, a file's name tells its
+ * floor: rules, then statements, then work, then what is offered to partners and operators.
+ */
 const FLOORS = [
-  ["webhook", "client", "lib", "builtin"],
-  ["egress"],
-  ["domain"],
-  ["postgres", "receiver", "bridge"],
-  ["actions"],
-  ["http", "delivery", "commands"],
+  /^(builtin|webhook|client)\//,
+  /^(lib)\//,
+  /^(egress)\//,
+  /^postgres\//,
+  /\/(?:rules|json-document)\.ts$/,
+  /^config\//,
+  /^subjects\/.*sql\.ts$/,
+  /^subjects\/(?!.*(?:routes|schema|commands|text|turns|streams)\.ts$)/,
+  /^(queue|schema|event-types|commands)\/|^(bridge)\/(?!(?:cli|command|main)\.ts$)/,
+  /^http\/(?!(?:partner|operator)-app\.ts$)/,
+  /^observe\//,
+  /^jobs\//,
+  /^subjects\//,
+  /^http\//,
+  /^(bridge|gateway|listen)\//,
+  /^start\//,
 ];
 
 /** Rooms with one port: outside of such a room, only its `index.ts` is imported. */
 const PORTS = ["builtin", "egress"];
 
 /** Rooms that are published as packages, and the only rooms that they import. */
-const PACKAGES = { egress: ["lib"] };
-
-/** All else in src/ lies above them: wiring, life cycle, configuration. Nobody below imports it. */
-const TOP = readdirSync(new URL("src/", import.meta.url))
-  .filter((name) => !FLOORS.flat().includes(name))
-  .map((name) => (name.endsWith(".ts") ? `../**/${name}` : `../**/${name}/**`));
+const PACKAGES = { webhook: [], client: [], egress: ["lib"] };
 
 const CLOCK = [
   {
@@ -77,6 +85,26 @@ const ROWS = {
   selector:
     "ExportNamedDeclaration :matches(TSInterfaceDeclaration, TSTypeAliasDeclaration, FunctionDeclaration > .returnType) TSPropertySignature[key.name=/_/]",
   message: 'Name the member in camelCase, and select the column `as "camelCase"`.',
+};
+
+/** Refuses an import from a higher floor, or from a room beside. */
+const floors = {
+  create: (context) => {
+    const from = placeOf(context.filename);
+    return {
+      ImportDeclaration: (node) => {
+        if (!node.source.value.startsWith(".")) return;
+        const to = placeOf(join(dirname(context.filename), node.source.value));
+        if (!mayImport(from, to))
+          context.report({ node, message: `${from.path} may not import ${to.path}: see FLOORS.` });
+      },
+    };
+  },
+};
+
+const KEEPER = {
+  group: ["**/keeper/**"],
+  message: "A keeper's files are for its own process: root would run them as root.",
 };
 
 export default defineConfig(
@@ -139,7 +167,7 @@ export default defineConfig(
   },
   {
     // The doors themselves. Partners' programs have no Clock to hand to verify.
-    files: ["src/domain/clock.ts", "src/webhook/memory-store.ts", "src/webhook/verify.ts"],
+    files: ["src/lib/clock.ts", "src/webhook/memory-store.ts", "src/webhook/verify.ts"],
     rules: { "no-restricted-syntax": ["error", SQL_CLOCK, LAZY_IMPORT] },
   },
   {
@@ -148,11 +176,11 @@ export default defineConfig(
   },
   {
     // The one compares the database's clock with ours, the other with itself.
-    files: ["src/postgres/database.ts", "src/postgres/stalled.ts"],
+    files: ["src/postgres/database.ts", "src/jobs/maintenance-sql.ts"],
     rules: { "no-restricted-syntax": ["error", ...CLOCK, LAZY_IMPORT, ROWS] },
   },
   {
-    files: ["src/cli.ts"],
+    files: ["src/start/cli.ts"],
     rules: {
       "no-restricted-syntax": ["error", ...CLOCK, SQL_CLOCK],
       "no-restricted-properties": "off",
@@ -173,14 +201,20 @@ export default defineConfig(
   },
   {
     files: ["src/**/*.ts"],
-    rules: { "no-restricted-imports": ["error", { paths: PROCESS, patterns: pastPorts() }] },
+    rules: {
+      "no-restricted-imports": ["error", { paths: PROCESS, patterns: [...pastPorts(), KEEPER] }],
+    },
   },
   {
     files: ["test/**/*.ts", "bench/**/*.ts"],
     ignores: ["test/egress/**"],
     rules: { "no-restricted-imports": ["error", { patterns: pastPorts(["egress"]) }] },
   },
-  FLOORS.flatMap((rooms, floor) => rooms.map((room) => mayNotClimb(room, floor))),
+  {
+    files: ["src/**/*.ts"],
+    plugins: { house: { rules: { floors } } },
+    rules: { "house/floors": "error" },
+  },
   {
     files: ["test/**/*.ts"],
     rules: {
@@ -196,31 +230,15 @@ export default defineConfig(
   },
 );
 
-function mayNotClimb(room, floor) {
-  const below = PACKAGES[room] ?? FLOORS.slice(0, floor).flat();
-  const others = FLOORS.flat().filter((other) => other !== room && !below.includes(other));
-  return {
-    files: [`src/${room}/**/*.ts`],
-    rules: {
-      "no-restricted-imports": [
-        "error",
-        {
-          paths: PROCESS,
-          patterns: [
-            {
-              group: [...others.map((other) => `../**/${other}/**`), ...TOP],
-              message: `src/${room} is on floor ${floor} and imports from floors below.`,
-            },
-            ...pastPorts(),
-            {
-              group: ["**/keeper/**"],
-              message: "A keeper's files are for its own process: root would run them as root.",
-            },
-          ],
-        },
-      ],
-    },
-  };
+function placeOf(file) {
+  const path = relative(join(import.meta.dirname, "src"), file);
+  const floor = FLOORS.findIndex((one) => one.test(path));
+  return { path, floor, room: FLOORS[floor]?.exec(path).slice(1).find(Boolean) };
+}
+
+function mayImport(from, to) {
+  if (from.floor === to.floor) return from.room === to.room;
+  return to.floor < from.floor && (PACKAGES[from.room] ?? [to.room]).includes(to.room);
 }
 
 function pastPorts(rooms = PORTS) {

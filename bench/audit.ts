@@ -1,4 +1,4 @@
-import { encodeCursor } from "../src/domain/page.ts";
+import { encodeCursor } from "../src/lib/page.ts";
 import { fillAudit } from "./support/audit.ts";
 import { inMs } from "./support/report.ts";
 import { failuresRequest } from "./support/requests.ts";

@@ -1,11 +1,10 @@
-import type { Wanted } from "../src/actions/claims.ts";
-import { Slots } from "../src/delivery/slots.ts";
-import { after } from "../src/domain/clock.ts";
-import { randomId } from "../src/domain/ids.ts";
+import { after } from "../src/lib/clock.ts";
+import { randomId } from "../src/lib/ids.ts";
 import type { Database } from "../src/postgres/database.ts";
-import { claimDue } from "../src/postgres/claims.ts";
-import { Due } from "../src/delivery/due.ts";
-import { listDueSubscriptions } from "../src/postgres/due-scan.ts";
+import { Due } from "../src/queue/due.ts";
+import { Slots } from "../src/queue/slots.ts";
+import { claimDue, listDueSubscriptions } from "../src/subjects/deliveries/claims-sql.ts";
+import type { Wanted } from "../src/subjects/deliveries/claims.ts";
 import { passThroughQueue } from "./support/busy-hour.ts";
 import { fillQueue } from "./support/queue.ts";
 import { inMs } from "./support/report.ts";

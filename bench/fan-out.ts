@@ -1,5 +1,5 @@
-import { publish } from "../src/actions/publish.ts";
-import { TEST_EVENT, TEST_EVENT_DATA } from "../src/domain/event.ts";
+import { publish } from "../src/subjects/events/publish.ts";
+import { TEST_EVENT, TEST_EVENT_DATA } from "../src/subjects/events/rules.ts";
 import { drain } from "./support/deliveries.ts";
 import type { Subscription } from "./support/partners.ts";
 import { fillQueue } from "./support/queue.ts";

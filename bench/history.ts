@@ -1,4 +1,4 @@
-import { publicId } from "../src/domain/ids.ts";
+import { publicId } from "../src/lib/ids.ts";
 import { fillHistory } from "./support/history.ts";
 import { fillQueue } from "./support/queue.ts";
 import { inMs } from "./support/report.ts";

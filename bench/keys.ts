@@ -1,4 +1,4 @@
-import { mintToken, formatToken, parseAuthorization } from "../src/domain/api-key.ts";
+import { formatToken, mintToken, parseAuthorization } from "../src/subjects/keys/rules.ts";
 import { inMs } from "./support/report.ts";
 import { identityRequest } from "./support/requests.ts";
 import { atMost } from "./support/row.ts";

@@ -1,7 +1,7 @@
-import { randomId } from "../src/domain/ids.ts";
 import { loadEventTypes } from "../src/event-types/load.ts";
+import { randomId } from "../src/lib/ids.ts";
 import { insertPlainly } from "./publish.ts";
-import { type Baseline, bareRoute } from "./support/baselines.ts";
+import { bareRoute, type Baseline } from "./support/baselines.ts";
 import { compareRates } from "./support/http.ts";
 import { timelineOfRequests } from "./support/latency.ts";
 import type { Subscription } from "./support/partners.ts";
@@ -13,12 +13,12 @@ import {
   publishRequests,
   subscribeToOrders,
 } from "./support/publisher.ts";
+import { inMs } from "./support/report.ts";
 import { testRequests } from "./support/requests.ts";
 import type { Rig, Stage } from "./support/rig.ts";
 import { atLeast, atMost, type Row } from "./support/row.ts";
 import type { Scenario } from "./support/scenario.ts";
 import type { Service } from "./support/service.ts";
-import { inMs } from "./support/report.ts";
 import { middleOf, percentile } from "./support/statistics.ts";
 
 const BATCH = 100;

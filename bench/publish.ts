@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { publishAtOnce } from "../src/actions/publish.ts";
-import type { NewEvent } from "../src/domain/event.ts";
-import { NO_SLOTS } from "../src/actions/publication.ts";
-import { timeOrderedId } from "../src/domain/ids.ts";
+import { timeOrderedId } from "../src/lib/ids.ts";
 import { arrayText } from "../src/postgres/array-text.ts";
 import type { Database } from "../src/postgres/database.ts";
+import { NO_SLOTS } from "../src/subjects/events/publication.ts";
+import { publishAtOnce } from "../src/subjects/events/publish.ts";
+import type { NewEvent } from "../src/subjects/events/rules.ts";
 import type { Rig } from "./support/rig.ts";
 import { atLeast, atMost, type Row } from "./support/row.ts";
 import type { Scenario } from "./support/scenario.ts";

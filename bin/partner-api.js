@@ -11,5 +11,5 @@ if (["../scripts/ready.js", "../src"].every((path) => existsSync(here(path)))) {
 }
 
 const bundle = here("../dist/program/cli.js");
-const { main } = await import(existsSync(bundle) ? bundle.href : "../dist/src/cli.js");
+const { main } = await import(existsSync(bundle) ? bundle.href : "../dist/src/start/cli.js");
 await main(process.argv.slice(2));

@@ -120,7 +120,7 @@ async function bundleProgram(root) {
   rmSync(join(root, folder), { recursive: true, force: true });
   await transform({
     absWorkingDir: root,
-    entryPoints: ["src/cli.ts"],
+    entryPoints: ["src/start/cli.ts"],
     outdir: folder,
     ...OUTPUT,
     bundle: true,

@@ -6,7 +6,7 @@ import { makeReady, ROOT } from "./ready.js";
 // Keeps what the partner API and our event types are in this version. A test compares later versions with it.
 await makeReady({ dev: true });
 const { openApiDocument } = await import("../dist/site/generated/openapi-document.js");
-const { OWN_EVENT_TYPES } = await import("../dist/src/domain/event-types.js");
+const { OWN_EVENT_TYPES } = await import("../dist/src/subjects/event-types/rules.js");
 
 const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 await keepRelease(join(ROOT, "test/releases", version), {

@@ -13,7 +13,7 @@ import { runNode } from "./run.js";
 /** Libraries: the folder of src/ that holds the code of each. */
 const LIBRARIES = { webhook: "webhook", client: "client" };
 /** Bundles: the module that esbuild bundles, with what it imports from other folders. */
-const BUNDLES = { listen: "listen-cli", bridge: "bridge-cli", egress: "egress/index" };
+const BUNDLES = { listen: "listen/cli", bridge: "bridge/cli", egress: "egress/index" };
 
 /** The packages for partners. */
 export const LIGHT_PACKAGES = Object.keys({ ...LIBRARIES, ...BUNDLES }).map((name) =>

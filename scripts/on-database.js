@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises"
 import { constants, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { configurationNames } from "../dist/src/config.js";
+import { configurationNames } from "../dist/src/config/config.js";
 import { connect } from "../dist/src/postgres/database.js";
 import { homeFolder, removeEmbedded, startEmbedded } from "../dist/src/builtin/index.js";
 import { ROOT } from "./ready.js";

@@ -1,14 +1,14 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import type { SiteManifest } from "../src/http/docs/manifest.ts";
+import type { SiteManifest } from "../src/http/docs/site.ts";
 import { bundleScript } from "./bundle.ts";
 import { consoleFiles } from "./console.ts";
 import { deskFiles } from "./desk.ts";
 import { downloads } from "./downloads.ts";
 import { layout } from "./layout.ts";
-import { digestOf, ICON, type Output, TYPES } from "./output.ts";
 import { llmsText } from "./llms-text.ts";
-import { EVENT_TYPE, markdownPath, NOT_FOUND, PAGES, type PageSource } from "./pages.ts";
+import { digestOf, ICON, type Output, TYPES } from "./output.ts";
 import { renderPage } from "./page.ts";
+import { EVENT_TYPE, markdownPath, NOT_FOUND, PAGES, type PageSource } from "./pages.ts";
 import { searchIndex } from "./search-index.ts";
 import { readSource } from "./source.ts";
 

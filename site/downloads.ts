@@ -1,4 +1,4 @@
-import { DOCS_BASE_URL } from "../src/http/docs/manifest.ts";
+import { DOCS_BASE_URL } from "../src/http/docs/site.ts";
 import { readCompiled, readSource } from "./source.ts";
 
 /** Files that partners can download from /docs/files/, by name. */

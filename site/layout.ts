@@ -1,4 +1,4 @@
-import { ABOUT } from "../src/http/docs/about-service.ts";
+import { ABOUT } from "../src/http/docs/routes.ts";
 import { escapeHtml } from "./html.ts";
 import type { Heading } from "./markdown.ts";
 import type { Page } from "./page.ts";

@@ -1,5 +1,5 @@
-import { ABOUT } from "../src/http/docs/about-service.ts";
-import { DOCS_BASE_URL } from "../src/http/docs/manifest.ts";
+import { ABOUT } from "../src/http/docs/routes.ts";
+import { DOCS_BASE_URL } from "../src/http/docs/site.ts";
 import { markdownPath, PAGES } from "./pages.ts";
 
 /** The list of pages for language models, in the format of llmstxt.org. */

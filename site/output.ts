@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { SiteFile } from "../src/http/docs/manifest.ts";
+import type { SiteFile } from "../src/http/docs/site.ts";
 
 /** A file to write, with its path for readers. */
 export interface Output extends SiteFile {

@@ -1,4 +1,4 @@
-import { EVENT_TEMPLATE } from "../src/http/docs/event-template.ts";
+import { EVENT_TEMPLATE } from "../src/http/docs/event-pages.ts";
 
 /** A page of the documentation. Its text is in site/pages/<name>.md. */
 export interface PageSource {

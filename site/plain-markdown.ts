@@ -1,5 +1,5 @@
-import { ABOUT } from "../src/http/docs/about-service.ts";
-import { DOCS_BASE_URL } from "../src/http/docs/manifest.ts";
+import { ABOUT } from "../src/http/docs/routes.ts";
+import { DOCS_BASE_URL } from "../src/http/docs/site.ts";
 import { downloadOf } from "./downloads.ts";
 import { infoOf } from "./info.ts";
 import type { PageSource } from "./pages.ts";

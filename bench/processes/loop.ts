@@ -1,5 +1,5 @@
 import { Agent } from "undici";
-import { USER_AGENT } from "../../src/wiring/product.ts";
+import { USER_AGENT } from "../../src/lib/product.ts";
 import { signatureHeaders } from "../../src/webhook/sign.ts";
 import { answer } from "../support/answer.ts";
 import { monotonicMs } from "../support/monotonic.ts";

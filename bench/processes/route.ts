@@ -1,11 +1,11 @@
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify from "fastify";
-import type { Dependencies } from "../../src/actions/dependencies.ts";
-import { createLaterChanges } from "../../src/actions/changes.ts";
-import { meRoute } from "../../src/http/partner/me.ts";
-import { sendTestEventRoute } from "../../src/http/partner/send-test-event.ts";
-import { ProblemSchema } from "../../src/http/problem-schema.ts";
-import { publishEventsRoute } from "../../src/http/operator/publish-events.ts";
+import { ProblemSchema } from "../../src/http/problem.ts";
+import type { Dependencies } from "../../src/subjects/dependencies.ts";
+import { sendTestEventRoute } from "../../src/subjects/events/partner-routes.ts";
+import { publishEventsRoute } from "../../src/subjects/events/routes.ts";
+import { meRoute } from "../../src/subjects/keys/partner-routes.ts";
+import { createLaterChanges } from "../../src/subjects/operators/changes.ts";
 import { answer } from "../support/answer.ts";
 
 /** The service's responses as constants. */

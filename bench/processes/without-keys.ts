@@ -3,7 +3,7 @@ interface Loaded {
   source: string | Buffer;
 }
 
-const READER = "/src/http/partner/idempotency.js";
+const READER = "/src/subjects/events/partner-routes.js";
 
 /** A loader's hook: leaves both functions that read the header without their work. */
 export async function load(

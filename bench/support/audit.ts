@@ -1,5 +1,5 @@
-import { TEST_EVENT } from "../../src/domain/event.ts";
 import type { Database } from "../../src/postgres/database.ts";
+import { TEST_EVENT } from "../../src/subjects/events/rules.ts";
 import type { Subscription } from "./partners.ts";
 import { timeOrderedId } from "./queue.ts";
 

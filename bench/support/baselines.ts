@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { encodeEnvelope, TEST_EVENT, TEST_EVENT_DATA } from "../../src/domain/event.ts";
-import { publicId, timeOrderedId } from "../../src/domain/ids.ts";
+import { publicId, timeOrderedId } from "../../src/lib/ids.ts";
+import { encodeEnvelope, TEST_EVENT, TEST_EVENT_DATA } from "../../src/subjects/events/rules.ts";
 import type { Load } from "../processes/load.ts";
 import type { Loop } from "../processes/loop.ts";
 import type { Route } from "../processes/route.ts";

@@ -1,7 +1,7 @@
-import { MINUTES_KEPT_MS, SERVICE_SCOPE } from "../../src/domain/activity.ts";
-import { TEST_EVENT, TEST_EVENT_DATA } from "../../src/domain/event.ts";
-import { randomId } from "../../src/domain/ids.ts";
+import { randomId } from "../../src/lib/ids.ts";
 import type { Database } from "../../src/postgres/database.ts";
+import { MINUTES_KEPT_MS, SERVICE_SCOPE } from "../../src/subjects/activity/rules.ts";
+import { TEST_EVENT, TEST_EVENT_DATA } from "../../src/subjects/events/rules.ts";
 import type { Subscription } from "./partners.ts";
 import { timeOrderedId } from "./queue.ts";
 

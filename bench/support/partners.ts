@@ -1,7 +1,7 @@
-import { formatToken, hashSecret, mintToken } from "../../src/domain/api-key.ts";
-import { randomId } from "../../src/domain/ids.ts";
-import { type KeyRing, seal } from "../../src/domain/sealed-secret.ts";
+import { randomId } from "../../src/lib/ids.ts";
 import type { Database } from "../../src/postgres/database.ts";
+import { formatToken, hashSecret, mintToken } from "../../src/subjects/keys/rules.ts";
+import { type KeyRing, seal } from "../../src/subjects/secrets/rules.ts";
 import { mintSigningSecret } from "../../src/webhook/sign.ts";
 
 export interface Partner {

@@ -1,5 +1,5 @@
-import { TEST_EVENT, TEST_EVENT_DATA } from "../../src/domain/event.ts";
 import type { Database, Queryable } from "../../src/postgres/database.ts";
+import { TEST_EVENT, TEST_EVENT_DATA } from "../../src/subjects/events/rules.ts";
 import type { Subscription } from "./partners.ts";
 
 /** The rows of one statement. Many more would exceed the statement timeout. */

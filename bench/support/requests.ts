@@ -1,4 +1,4 @@
-import { publicId } from "../../src/domain/ids.ts";
+import { publicId } from "../../src/lib/ids.ts";
 import type { Subscription } from "./partners.ts";
 
 /** A raw identity request for the partner of each subscription. */

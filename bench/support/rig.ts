@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseSealingKeys } from "../../src/config.ts";
+import { parseSealingKeys } from "../../src/config/config.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import { Child, type Questions } from "./child.ts";
-import { Resources } from "./resources.ts";
 import { createPartners, createSubscriptions, type Subscription } from "./partners.ts";
 import { openReceivers, type Receivers } from "./receivers.ts";
+import { Resources } from "./resources.ts";
 import { openServer } from "./server.ts";
 import { type Service, startService } from "./service.ts";
 

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { connect, type Database } from "../../src/postgres/database.ts";
 import { removeEmbedded, startEmbedded } from "../../src/builtin/index.ts";
-import { migrate, writeRetention } from "../../src/postgres/migrate.ts";
-import { createPartitions } from "../../src/postgres/partitions.ts";
+import { createPartitions } from "../../src/jobs/maintenance-sql.ts";
+import { connect, type Database } from "../../src/postgres/database.ts";
 import { findServer } from "../../src/postgres/server.ts";
+import { migrate, writeRetention } from "../../src/schema/migrate.ts";
 
 /** The PostgreSQL server to measure on: the operator's, or a built-in one with production settings. */
 export interface Server {

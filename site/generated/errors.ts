@@ -1,5 +1,5 @@
-import type { ErrorCode } from "../../src/domain/errors.ts";
 import { PROBLEMS } from "../../src/http/problem.ts";
+import type { ErrorCode } from "../../src/lib/errors.ts";
 
 interface Explanation {
   cause: string;
@@ -7,6 +7,8 @@ interface Explanation {
   /** Only the operators' API has this error. */
   isOperators?: true;
 }
+
+// A code without an explanation fails to compile because of `satisfies`.
 
 // A code without an explanation fails to compile because of `satisfies`.
 const EXPLANATIONS = {

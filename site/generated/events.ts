@@ -1,5 +1,5 @@
-import { OWN_EVENT_TYPES } from "../../src/domain/event-types.ts";
-import { exampleBody } from "../../src/domain/example-event.ts";
+import { OWN_EVENT_TYPES } from "../../src/subjects/event-types/rules.ts";
+import { exampleBody } from "../../src/subjects/events/rules.ts";
 
 /** Lists the service's own event types with an example envelope. */
 export function events(): string {

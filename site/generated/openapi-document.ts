@@ -1,8 +1,8 @@
 import { pino } from "pino";
-import type { Dependencies } from "../../src/actions/dependencies.ts";
-import { createEventTypes } from "../../src/domain/event-types.ts";
-import { buildPartnerApp } from "../../src/http/partner/app.ts";
-import { DOCS_BASE_URL } from "../../src/http/docs/manifest.ts";
+import { DOCS_BASE_URL } from "../../src/http/docs/site.ts";
+import { buildPartnerApp } from "../../src/http/partner-app.ts";
+import type { Dependencies } from "../../src/subjects/dependencies.ts";
+import { createEventTypes } from "../../src/subjects/event-types/rules.ts";
 
 export interface Schema {
   type?: string | string[];

@@ -1,4 +1,4 @@
-import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
+import { RETRY_DELAYS_MS } from "../../src/subjects/deliveries/rules.ts";
 import { inWords } from "./in-words.ts";
 
 /** The retry schedule as a table: each attempt with its delay and the total time. */

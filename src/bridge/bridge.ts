@@ -7,7 +7,7 @@ import type { Publisher } from "./publisher.ts";
 import { type Delays, Pump } from "./pump.ts";
 import type { BridgeLog } from "./source.ts";
 
-export interface BridgeOptions {
+interface BridgeOptions {
   sources: readonly SourceConfiguration[];
   publisher: Publisher;
   host: string;

@@ -4,7 +4,7 @@ import { toEvent } from "./event.ts";
 import type { Publisher } from "./publisher.ts";
 import { type BridgeLog, type Message, SourceFault } from "./source.ts";
 
-export interface Checking {
+interface Checking {
   sources: readonly SourceConfiguration[];
   publisher: Publisher;
   log: BridgeLog;

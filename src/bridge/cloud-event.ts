@@ -1,7 +1,7 @@
 import { type Document, Unfit } from "./document.ts";
 
 /** The members of the event, as JSON text. */
-export interface CloudEvent {
+interface CloudEvent {
   organization?: string;
   type?: string;
   data?: string;

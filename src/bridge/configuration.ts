@@ -1,10 +1,10 @@
 import { parse } from "yaml";
-import { isObject } from "../lib/is-object.ts";
-import { MEMBERS, type Mapping, type Member, type Origin } from "./event.ts";
+import { isObject } from "../lib/objects.ts";
+import { type Mapping, type Member, MEMBERS, type Origin } from "./event.ts";
 import { parsePointer } from "./json-text.ts";
-import { KINDS, type Kind, SOURCES } from "./sources.ts";
 import { type Secrets, Settings } from "./settings.ts";
 import { type OpenSource, PLACES } from "./source.ts";
+import { type Kind, KINDS, SOURCES } from "./sources.ts";
 
 export interface SourceConfiguration {
   name: string;

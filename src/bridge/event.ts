@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { DEDUPE_KEY } from "../domain/dedupe-key.ts";
-import { parseTraceparent } from "../domain/traceparent.ts";
+import { parseTraceparent } from "../lib/traceparent.ts";
+import { DEDUPE_KEY } from "../subjects/events/rules.ts";
 import { readCloudEvent } from "./cloud-event.ts";
 import { Document, Unfit } from "./document.ts";
 import { unwrapped } from "./json-text.ts";
@@ -39,7 +39,7 @@ export interface BridgedEvent {
 }
 
 /** `POST /events` takes 4 MiB, and the list around the event some characters. */
-export const EVENT_BYTES_MAX = 4 * 1024 * 1024 - 1_024;
+const EVENT_BYTES_MAX = 4 * 1024 * 1024 - 1_024;
 
 const REQUIRED: ReadonlySet<Member> = new Set(["organization", "type", "data", "dedupe_key"]);
 

@@ -1,4 +1,4 @@
-import { isObject } from "../lib/is-object.ts";
+import { isObject } from "../lib/objects.ts";
 
 /**
  * A JSON document that keeps its text. What a pointer names is returned as it was written, because parsing and writing again would

@@ -1,6 +1,4 @@
-import { codeOf } from "../lib/code-of.ts";
-import { cut } from "../lib/cut.ts";
-import { isObject } from "../lib/is-object.ts";
+import { codeOf, cut, isObject } from "../lib/objects.ts";
 import type { BridgedEvent } from "./event.ts";
 
 /** The service's answer to a batch. */
@@ -17,7 +15,7 @@ export interface Publisher {
   reach(): Promise<string | null>;
 }
 
-export interface ServiceAddress {
+interface ServiceAddress {
   url: string;
   token: string;
   userAgent: string;

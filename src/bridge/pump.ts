@@ -28,7 +28,7 @@ export interface Delays {
 
 const DELAYS: Delays = { firstMs: 500, maxMs: 30_000 };
 
-export interface PumpOptions<Own extends Message> {
+interface PumpOptions<Own extends Message> {
   open: (context: SourceContext<Own>) => Source<Own>;
   becoming: Becoming;
   publisher: Publisher;

@@ -1,5 +1,5 @@
-import { isObject } from "../lib/is-object.ts";
-import { formatDuration, parseDuration } from "../domain/duration.ts";
+import { formatDuration, parseDuration } from "../lib/duration.ts";
+import { isObject } from "../lib/objects.ts";
 
 /** What the values `{env: NAME}` and `{file: path}` stand for. */
 export interface Secrets {

@@ -4,7 +4,7 @@ import { outboxSource } from "./outbox/outbox.ts";
 import type { Settings } from "./settings.ts";
 import type { OpenSource } from "./source.ts";
 
-export interface ConfiguredSource {
+interface ConfiguredSource {
   open: OpenSource;
   /** Where the members of an event come from if the configuration does not say. */
   defaults: Mapping;

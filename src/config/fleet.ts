@@ -1,4 +1,4 @@
-import { isServiceLink } from "./environment.ts";
+import { isServiceLink } from "./settings.ts";
 
 const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [
   name,

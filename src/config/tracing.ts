@@ -1,5 +1,4 @@
-import type { Environment, Format } from "./environment.ts";
-import { baseUrl, integer, oneOf, path } from "./formats.ts";
+import { baseUrl, type Environment, type Format, integer, oneOf, path } from "./settings.ts";
 
 const SAMPLERS = [
   "always_on",

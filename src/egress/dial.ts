@@ -3,8 +3,8 @@ import { connect, isIP, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { text } from "node:stream/consumers";
 import { isDeepStrictEqual } from "node:util";
-import { codeOf } from "../lib/code-of.ts";
 import { parseAddress } from "../lib/ip-address.ts";
+import { codeOf } from "../lib/objects.ts";
 import {
   DEFERRED,
   internalFault,
@@ -203,7 +203,7 @@ async function hasPorts(host: string, source: string | null): Promise<boolean> {
 }
 
 /** What shows if this machine has lost its IPv4 route. */
-export interface OwnNetwork {
+interface OwnNetwork {
   /** The tables of /proc/net. Null if the system has none. */
   ipv4Routes: string | null;
   ipv6Routes: string | null;

@@ -1,4 +1,4 @@
-import { codeOf } from "../lib/code-of.ts";
+import { codeOf } from "../lib/objects.ts";
 
 /** What a failure's `detail` may be, for each reason. Codes may be added. None changes its meaning. */
 export const DETAILS = {

@@ -1,6 +1,6 @@
-import { partsOf, type Schema, SchemaIndex } from "../domain/schema-index.ts";
-import { isObject } from "../lib/is-object.ts";
+import { isObject } from "../lib/objects.ts";
 import type { Definition } from "./definition.ts";
+import { partsOf, type Schema, SchemaIndex } from "./schema-index.ts";
 
 /** Keywords that say where a schema is, or hold others. */
 const OF_PLACE = new Set(

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Schema, SchemaIndex } from "../domain/schema-index.ts";
-import { escapePointer, listed } from "../domain/violation.ts";
-import { isObject } from "../lib/is-object.ts";
+import { escapePointer, listed } from "../lib/errors.ts";
+import { isObject } from "../lib/objects.ts";
 import type { Definition, FileFault } from "./definition.ts";
 import { expandSchema } from "./expand.ts";
+import { type Schema, SchemaIndex } from "./schema-index.ts";
 
 /**
  * The changes between two versions of a folder that break receivers, in order of type. A receiver of the older version

@@ -1,14 +1,13 @@
 import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
-import type { Fault } from "../domain/errors.ts";
-import type { EventType } from "../domain/event-types.ts";
-import { toFaults } from "../domain/violation.ts";
-import { partsOf, type Schema, SchemaIndex, subschemasOf } from "../domain/schema-index.ts";
-import { isObject } from "../lib/is-object.ts";
+import { type Fault, toFaults } from "../lib/errors.ts";
+import { isObject } from "../lib/objects.ts";
+import type { EventType } from "../subjects/event-types/rules.ts";
 import { Bundle } from "./bundle.ts";
+import { costsOf, stepsOf } from "./cost.ts";
 import type { Definition, FileFault } from "./definition.ts";
 import { isAnnotation } from "./dialect.ts";
-import { costsOf, stepsOf } from "./cost.ts";
 import { patternCosts } from "./pattern-cost.ts";
+import { partsOf, type Schema, SchemaIndex, subschemasOf } from "./schema-index.ts";
 import { ValidationThread } from "./validation-thread.ts";
 
 /** Faults of one event's data that are named. */

@@ -1,10 +1,10 @@
-import { DATA_DEPTH_MAX } from "../domain/event-request.ts";
-import { type Schema, subschemasOf } from "../domain/schema-index.ts";
-import { isObject } from "../lib/is-object.ts";
+import { isObject } from "../lib/objects.ts";
+import { DATA_DEPTH_MAX } from "../subjects/events/rules.ts";
 import type { PatternCosts } from "./pattern-cost.ts";
+import { type Schema, subschemasOf } from "./schema-index.ts";
 
 /** A bound of the steps of a validation: `fixed`, for each character of the data, and for each pair of characters. */
-export interface Cost {
+interface Cost {
   fixed: number;
   linear: number;
   square: number;

@@ -1,6 +1,6 @@
-import type { EventType } from "../domain/event-types.ts";
-import { faultsOfJson } from "../domain/json-document.ts";
-import { isObject } from "../lib/is-object.ts";
+import { isObject } from "../lib/objects.ts";
+import type { EventType } from "../subjects/event-types/rules.ts";
+import { faultsOfJson } from "../subjects/events/json-document.ts";
 import { isAnnotation, toDraft2020 } from "./dialect.ts";
 
 /** The content of a type's file. Its schema is not compiled yet. */

@@ -1,7 +1,7 @@
-import { partsOf, type Schema } from "../domain/schema-index.ts";
-import { isObject } from "../lib/is-object.ts";
+import { isObject } from "../lib/objects.ts";
+import { partsOf, type Schema } from "./schema-index.ts";
 
-export const DRAFT_2020_12 = "https://json-schema.org/draft/2020-12/schema";
+const DRAFT_2020_12 = "https://json-schema.org/draft/2020-12/schema";
 const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/;
 
 /** Keywords that draft-07 does not know, and that say which data is valid. */

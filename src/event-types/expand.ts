@@ -1,5 +1,5 @@
-import type { Schema, SchemaIndex } from "../domain/schema-index.ts";
-import { isObject } from "../lib/is-object.ts";
+import { isObject } from "../lib/objects.ts";
+import type { Schema, SchemaIndex } from "./schema-index.ts";
 
 /** Says nothing of which data is valid. */
 const SILENT = new Set(

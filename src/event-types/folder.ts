@@ -1,12 +1,12 @@
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { faultOfTypeName } from "../domain/event-types.ts";
+import { faultOfTypeName } from "../subjects/event-types/rules.ts";
 import type { FileFault } from "./definition.ts";
 
-export const TYPES_MAX = 1_000;
+const TYPES_MAX = 1_000;
 const FILE_BYTES_MAX = 256 * 1024;
 
-export interface TypeFile {
+interface TypeFile {
   /** The type's name: the file's without `.json`. */
   name: string;
   text: string;

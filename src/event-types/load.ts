@@ -1,12 +1,12 @@
-import type { EventType } from "../domain/event-types.ts";
-import { printable } from "../commands/printable.ts";
+import { isObject } from "../lib/objects.ts";
+import { printable } from "../lib/printable.ts";
+import type { EventType } from "../subjects/event-types/rules.ts";
 import { compileTypes } from "./compile.ts";
-import { isObject } from "../lib/is-object.ts";
 import { type Definition, type FileFault, readDefinition } from "./definition.ts";
 import { readFolder } from "./folder.ts";
 
 /** The types of a folder, in order of name, and everything that is wrong in it. */
-export interface Loaded {
+interface Loaded {
   types: EventType[];
   /** Those whose file has a schema, right or wrong. */
   definitions: Definition[];

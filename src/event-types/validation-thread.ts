@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Fault } from "../domain/errors.ts";
+import type { Fault } from "../lib/errors.ts";
 import type { Definition } from "./definition.ts";
 
 /** How long the check of one event may take. */

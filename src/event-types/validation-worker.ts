@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { Fault } from "../domain/errors.ts";
+import type { Fault } from "../lib/errors.ts";
 import { createFinder } from "./compile.ts";
 import type { Folder, Message } from "./validation-thread.ts";
 

@@ -1,26 +1,26 @@
-import type { Dependencies } from "../actions/dependencies.ts";
-import type { Clock } from "../domain/clock.ts";
-import { createEventTypes } from "../domain/event-types.ts";
 import type { App } from "../http/app.ts";
 import { type AppOptions, buildApp, CONNECTIONS_MAX } from "../http/build-app.ts";
-import { consoleRoutes } from "../http/console/routes.ts";
+import { consoleRoutes } from "../http/docs/routes.ts";
 import { BUILT_SITE } from "../http/docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../http/health.ts";
 import { openApiRoute } from "../http/openapi.ts";
-import { createSignIns } from "../http/operator/admission.ts";
+import { createHostCheck, createSignIns } from "../http/operator-admission.ts";
 import {
   CONTACT,
   decorateForOperators,
+  type Exposition,
+  metricsRoute,
+  OPERATOR_DOCUMENT,
   operatorRoutes,
   SAME_SERVER,
-} from "../http/operator/app.ts";
-import { OPERATOR_DOCUMENT } from "../http/operator/document.ts";
-import { createHostCheck } from "../http/operator/host-check.ts";
-import { type Exposition, metricsRoute } from "../http/operator/metrics.ts";
-import { OperatorTurns, takeTurns } from "../http/operator/operator-turns.ts";
-import type { OperatorToken } from "../domain/operator-role.ts";
-import { signInRoute } from "../http/operator/sign-in.ts";
-import { USER_AGENT } from "../wiring/product.ts";
+} from "../http/operator-app.ts";
+import type { Clock } from "../lib/clock.ts";
+import { USER_AGENT } from "../lib/product.ts";
+import type { Dependencies } from "../subjects/dependencies.ts";
+import { createEventTypes } from "../subjects/event-types/rules.ts";
+import { signInRoute } from "../subjects/operators/routes.ts";
+import type { OperatorToken } from "../subjects/operators/rules.ts";
+import { OperatorTurns, takeTurns } from "../subjects/operators/turns.ts";
 import { API, type Cells } from "./cells.ts";
 import { ownResponses } from "./own.ts";
 import { spreadRoutes } from "./spread.ts";
@@ -28,7 +28,7 @@ import { spreadRoutes } from "./spread.ts";
 /** Requests that are answered at a time, and those of one operator. Others wait. */
 const TURNS = { atOnce: 32, atOnceEach: 16 };
 
-export interface GatewayAppOptions extends AppOptions {
+interface GatewayAppOptions extends AppOptions {
   clock: Clock;
   health: HealthChecks;
   tokens: readonly OperatorToken[];

@@ -1,7 +1,7 @@
 import { type Dispatcher, Pool } from "undici";
-import type { Clock } from "../domain/clock.ts";
-import type { Check } from "../domain/overview.ts";
-import { CELL_HEADER } from "../http/operator/cell-schema.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Check } from "../subjects/activity/rules.ts";
+import { CELL_HEADER } from "../subjects/cells/schema.ts";
 
 export interface CellRequest {
   method: Dispatcher.HttpMethod;

@@ -1,4 +1,4 @@
-import { Busy } from "../domain/errors.ts";
+import { Busy } from "../lib/errors.ts";
 import { Away, type Cell, type CellAnswer, type CellRequest } from "./cell.ts";
 
 export const API = "/api/v1/admin";

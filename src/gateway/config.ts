@@ -1,15 +1,16 @@
-import { Environment, type Format } from "../config/environment.ts";
 import {
   allowedHost,
   baseUrl,
   duration,
+  Environment,
+  type Format,
   host,
   integer,
   LOG_LEVELS,
   oneOf,
-} from "../config/formats.ts";
-import { readAdminTokens } from "../config/secrets.ts";
-import type { OperatorToken } from "../domain/operator-role.ts";
+  readAdminTokens,
+} from "../config/settings.ts";
+import type { OperatorToken } from "../subjects/operators/rules.ts";
 
 /** The settings of the gateway. Those that the service has too mean the same. */
 export interface GatewayConfig {

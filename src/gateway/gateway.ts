@@ -1,20 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DestinationStream } from "pino";
-import { isLoopback } from "../config/formats.ts";
-import { systemClock } from "../domain/clock.ts";
-import type { Check } from "../domain/overview.ts";
-import { openListener } from "../wiring/listener.ts";
-import { openLogOutput } from "../wiring/log-output.ts";
-import { createLogger } from "../wiring/logger.ts";
-import { measure } from "../wiring/metrics.ts";
-import { Opened } from "../wiring/opened.ts";
+import { isLoopback } from "../config/settings.ts";
+import { openListener } from "../http/listener.ts";
+import { systemClock } from "../lib/clock.ts";
+import { Opened } from "../lib/parts.ts";
+import { createLogger, openLogOutput } from "../observe/log.ts";
+import { measure } from "../observe/metrics.ts";
+import type { Check } from "../subjects/activity/rules.ts";
 import { buildGatewayApp } from "./app.ts";
 import { Cell, type CellWatch } from "./cell.ts";
 import { Cells } from "./cells.ts";
 import type { GatewayConfig } from "./config.ts";
 import { createGatewayMetrics } from "./metrics.ts";
 
-export interface Gateway {
+interface Gateway {
   operatorUrl: string;
   /** Takes the gateway out of the load balancer: serves on for `DRAIN`, and reports that it is not ready. */
   drain(): Promise<void>;

@@ -1,15 +1,19 @@
-import type { EventTypeView } from "../actions/events.ts";
-import { FOUND_MAX, type Found } from "../actions/find.ts";
-import { MARKS_MAX, type MarkView } from "../actions/marks.ts";
-import { type Overview, RANKED_MAX, withoutParts } from "../actions/overview.ts";
-import { type ActivityView, shareOf } from "../actions/views/activity.ts";
-import type { NearLimitView } from "../actions/views/ranked.ts";
-import type { ProcessView } from "../actions/views/process.ts";
-import { hostIn } from "../actions/queries.ts";
-import { latencyOf, type Latency, mergeHistograms } from "../domain/latency-histogram.ts";
-import type { Problem, ServiceStatus } from "../domain/overview.ts";
-import { PAGE_LIMIT, positionIn } from "../domain/page.ts";
-import { groupBy } from "../lib/group-by.ts";
+import { groupBy } from "../lib/objects.ts";
+import { PAGE_LIMIT, positionIn } from "../lib/page.ts";
+import { MARKS_MAX, type MarkView } from "../subjects/activity/marks.ts";
+import { type Overview, RANKED_MAX, withoutParts } from "../subjects/activity/overview.ts";
+import {
+  type Latency,
+  latencyOf,
+  mergeHistograms,
+  type Problem,
+  type ServiceStatus,
+} from "../subjects/activity/rules.ts";
+import { type ActivityView, type NearLimitView, shareOf } from "../subjects/activity/work.ts";
+import { hostIn } from "../subjects/deliveries/query.ts";
+import type { EventTypeView } from "../subjects/events/work.ts";
+import { type Found, FOUND_MAX } from "../subjects/operators/find.ts";
+import type { ProcessView } from "../subjects/processes/work.ts";
 import type { Part } from "./cells.ts";
 
 export interface CellPage {

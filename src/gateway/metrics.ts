@@ -1,11 +1,10 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { Exposition } from "../http/operator/metrics.ts";
-import { exposeBuild } from "../wiring/delivery-metrics.ts";
-import type { Metrics } from "../wiring/metrics.ts";
-import type { Cells } from "./cells.ts";
+import type { Exposition } from "../http/operator-app.ts";
+import { exposeBuild, type Metrics } from "../observe/metrics.ts";
 import type { CellWatch } from "./cell.ts";
+import type { Cells } from "./cells.ts";
 
-export interface GatewayMetrics extends Pick<Metrics, "noteRequest"> {
+interface GatewayMetrics extends Pick<Metrics, "noteRequest"> {
   noteAsked: CellWatch["asked"];
   /** Exposes which cells work. */
   watchCells(cells: Cells["all"]): void;

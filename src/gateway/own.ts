@@ -1,11 +1,10 @@
-import type { Overview } from "../actions/overview.ts";
-import type { Clock } from "../domain/clock.ts";
-import { Busy, PartnerError } from "../domain/errors.ts";
 import type { App } from "../http/app.ts";
-import { OverviewStreams } from "../http/operator/overview-streams.ts";
-import { isCheck } from "../http/operator/publish-events.ts";
-import { followOverview } from "../http/operator/stream-overview.ts";
-import { kept } from "../wiring/kept.ts";
+import type { Clock } from "../lib/clock.ts";
+import { Busy, PartnerError } from "../lib/errors.ts";
+import { kept } from "../lib/kept.ts";
+import { followOverview, OverviewStreams } from "../subjects/activity/overview-streams.ts";
+import type { Overview } from "../subjects/activity/overview.ts";
+import { isCheck } from "../subjects/events/routes.ts";
 import type { CellRequest } from "./cell.ts";
 import { API, type Cells, noAnswer, type Part, Said } from "./cells.ts";
 import { mergeOverviews } from "./merge.ts";

@@ -1,5 +1,5 @@
-import { slugTaken } from "../actions/organizations.ts";
-import { Busy } from "../domain/errors.ts";
+import { Busy } from "../lib/errors.ts";
+import { slugTaken } from "../subjects/organizations/work.ts";
 import type { Cell, CellRequest } from "./cell.ts";
 import { API, type Cells, read, Said } from "./cells.ts";
 

@@ -1,13 +1,12 @@
-import { NAMES_MAX } from "../actions/listings.ts";
-import { requireNone } from "../actions/publish-events.ts";
-import { batchFaults, eventsIn, organizationOf } from "../domain/event-request.ts";
-import { Busy, type Fault } from "../domain/errors.ts";
-import { PAGE_LIMIT } from "../domain/page.ts";
-import { parseId } from "../domain/ids.ts";
-import { SLUG } from "../domain/organization.ts";
 import { BoundedCache } from "../lib/bounded-cache.ts";
-import { groupBy } from "../lib/group-by.ts";
-import { inSteps } from "../lib/in-steps.ts";
+import { Busy, type Fault } from "../lib/errors.ts";
+import { parseId } from "../lib/ids.ts";
+import { groupBy, inSteps } from "../lib/objects.ts";
+import { PAGE_LIMIT } from "../lib/page.ts";
+import { requireNone } from "../subjects/events/publish.ts";
+import { batchFaults, eventsIn, organizationOf } from "../subjects/events/rules.ts";
+import { NAMES_MAX } from "../subjects/listings.ts";
+import { SLUG } from "../subjects/organizations/rules.ts";
 import type { Cell, CellAnswer, CellRequest } from "./cell.ts";
 import { API, type Cells, noAnswer, read, Said } from "./cells.ts";
 

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { parseKeyId } from "../domain/api-key.ts";
 import type { App } from "../http/app.ts";
-import { joinSessions, SESSION_COOKIE, sessionsOf } from "../http/operator/session-cookie.ts";
-import type { Spread } from "../http/operator/spread.ts";
-import { readPageRequest } from "../http/page-schema.ts";
-import { USER_AGENT } from "../wiring/product.ts";
+import { joinSessions, SESSION_COOKIE, sessionsOf } from "../http/operator-admission.ts";
+import { readPageRequest } from "../http/schema.ts";
+import type { Spread } from "../http/spread.ts";
+import { USER_AGENT } from "../lib/product.ts";
+import { parseKeyId } from "../subjects/keys/rules.ts";
 import { Away, type CellRequest } from "./cell.ts";
 import { type Cells, noAnswer, read, Said } from "./cells.ts";
 import { type CellPage, COMBINED, mergePages, MERGES } from "./merge.ts";

@@ -1,8 +1,13 @@
+import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { Busy, Crowded, type ErrorCode, invalidRequest, PartnerError } from "../domain/errors.ts";
+import { systemClock } from "../lib/clock.ts";
+import { Busy, Crowded, type ErrorCode, invalidRequest, PartnerError } from "../lib/errors.ts";
+import { randomId } from "../lib/ids.ts";
 import { isCrowded, isUnavailable } from "../postgres/database.ts";
-import { faultsOf } from "./faults.ts";
-import { problemHeaders, PROBLEMS, toProblem } from "./problem.ts";
+import { HEAD_BYTES_MAX } from "./app.ts";
+import { standardHeaders } from "./headers.ts";
+import { faultsOf, problemHeaders, PROBLEMS, toProblem } from "./problem.ts";
+import type { Turns } from "./turns.ts";
 
 const NO_SUCH_RESOURCE = "There is no such resource.";
 const NO_BODY = "The body is missing: send JSON.";
@@ -21,7 +26,7 @@ const FRAMEWORK = new Map<string, [ErrorCode, string]>([
   ],
 ]);
 
-export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
  * Returns a handler that answers any error with a problem. It logs internal errors in full, and answers them in general terms.
@@ -81,4 +86,69 @@ function tooLarge({ routeOptions }: FastifyRequest): PartnerError {
 function keepConnection(reply: FastifyReply): void {
   if (reply.raw.hasHeader("connection") || !reply.hasHeader("connection")) return;
   reply.header("connection", reply.raw.shouldKeepAlive ? "keep-alive" : "close");
+}
+
+/** How long a client may take to read the answer to an unreadable request. */
+const LINGER_MS = 2_000;
+
+const NOT_HTTP = ["malformed_request", "The request is not valid HTTP."] as const;
+
+/** Node's parser errors in our words. */
+const PARSER = new Map<string | undefined, readonly [ErrorCode, string]>([
+  ["ERR_HTTP_REQUEST_TIMEOUT", ["request_timeout", "The request did not arrive in time."]],
+  [
+    "HPE_HEADER_OVERFLOW",
+    ["headers_too_large", `The headers must not exceed ${HEAD_BYTES_MAX / 1024} KiB.`],
+  ],
+  [
+    "HPE_CHUNK_EXTENSIONS_OVERFLOW",
+    ["payload_too_large", "The body's chunk extensions are too long."],
+  ],
+]);
+
+/** Answers input that is not HTTP, or is too slow or too large to become a request, in the shape of every other error. */
+export function createParserErrorHandler(
+  baseUrl: () => string,
+  turns: Turns,
+): (error: Error & { code?: string }, socket: Socket) => void {
+  const reported = new WeakSet<Socket>();
+  return (error, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) {
+      if (!socket.writableEnded) socket.destroy();
+      return;
+    }
+    // Nothing after the first error can be a request, but Node reports each further piece.
+    if (reported.has(socket)) return;
+    reported.add(socket);
+    turns.takeLast(socket, () => {
+      if (socket.writable) answer(socket, ofParser(error.code), baseUrl());
+    });
+  };
+}
+
+/** Answers on the bare connection and closes it, with time for the client to read. */
+export function answer(socket: Socket, error: PartnerError, baseUrl: string): void {
+  const requestId = randomId();
+  const { status, title } = PROBLEMS[error.code];
+  const body = JSON.stringify(toProblem(error, baseUrl, requestId));
+  const headers = {
+    ...standardHeaders(requestId),
+    ...problemHeaders(error),
+    date: systemClock().toUTCString(), // As in Node's own answers.
+    "content-length": String(Buffer.byteLength(body)),
+    connection: "close",
+  };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${title}\r\n${head.join("")}\r\n${body}`);
+
+  socket.on("error", () => undefined); // The client may have gone, and the socket has no other listener.
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once("close", () => {
+    clearTimeout(timer);
+  });
+}
+
+function ofParser(code: string | undefined): PartnerError {
+  const [known, detail] = PARSER.get(code) ?? NOT_HTTP;
+  return new PartnerError(known, detail);
 }

@@ -1,8 +1,56 @@
 import swagger from "@fastify/swagger";
+import type { preValidationHookHandler } from "fastify";
 import type { App } from "./app.ts";
-import { withDocumented } from "./documented.ts";
-import { nameSchemas } from "./named-schemas.ts";
-import { problemExamples } from "./problem-examples.ts";
+import { problemExamples } from "./problem.ts";
+import { nameSchemas } from "./schema.ts";
+
+type Json = Record<string, unknown>;
+
+/** The keyword of these constraints, until the document is made. */
+export const DOCUMENTED = "x-documented";
+
+/**
+ * Adds constraints to a schema that are documented only, because something else than the validator enforces them: with a code of
+ * its own, or together with all other faults.
+ */
+export function documented<Schema extends object>(constraints: object, schema: Schema): Schema {
+  return { ...schema, [DOCUMENTED]: constraints };
+}
+
+/** Returns the document with these constraints in their schemas. */
+function withDocumented(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withDocumented);
+  if (typeof value !== "object" || value === null) return value;
+  const { [DOCUMENTED]: constraints, ...rest } = value as Json;
+  const entries = Object.entries(rest).map(([key, member]) => [key, withDocumented(member)]);
+  return { ...(Object.fromEntries(entries) as Json), ...(constraints as Json | undefined) };
+}
+
+/**
+ * Cuts each list in a body to one item more than its schema allows. The list is still refused, but the validator does not check
+ * thousands of items to report twenty faults, which would cost us far more than the client.
+ */
+export function cutLongLists(app: App): void {
+  app.addHook("onRoute", (route) => {
+    const { properties = {} } = (route.schema?.body ?? {}) as Described;
+    const lists = Object.entries(properties).filter(([, { maxItems }]) => maxItems !== undefined);
+    if (lists.length === 0) return;
+    const cut: preValidationHookHandler = ({ body }, _reply, done) => {
+      for (const [name, { maxItems = Infinity }] of lists) {
+        const list = (body as Body)?.[name];
+        if (Array.isArray(list)) list.splice(maxItems + 1);
+      }
+      done();
+    };
+    route.preValidation = [cut, route.preValidation ?? []].flat();
+  });
+}
+
+type Body = Record<string, unknown> | null | undefined;
+
+interface Described {
+  properties?: Record<string, { maxItems?: number }>;
+}
 
 type SecurityScheme = { description: string } & (
   { type: "http"; scheme: "bearer" } | { type: "apiKey"; in: "cookie"; name: string }
@@ -16,7 +64,7 @@ export interface Contact {
 }
 
 /** The parts of a document besides the operations. */
-export interface ApiDocument {
+interface ApiDocument {
   info: { title: string; version: string; summary: string; description: string };
   /** Each operation has one of these tags. */
   tags: readonly { name: string; description: string }[];

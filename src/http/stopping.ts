@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
-import { PartnerError } from "../domain/errors.ts";
+import { PartnerError } from "../lib/errors.ts";
 import type { App } from "./app.ts";
-import { answer } from "./parser-errors.ts";
+import { answer } from "./errors.ts";
 import type { Turns } from "./turns.ts";
 
 const STOPPING = new PartnerError("unavailable", "The service is stopping: try again.", {

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { codeOf } from "./code-of.ts";
+import { codeOf } from "./objects.ts";
 
 export type Attributes = Record<string, string | number | undefined>;
 export type SpanKind = "internal" | "server" | "client" | "producer";

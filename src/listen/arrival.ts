@@ -1,5 +1,5 @@
-import type { Received, Reply } from "../receiver/receiver.ts";
 import type { Verdict } from "../webhook/verify.ts";
+import type { Received, Reply } from "./receiver.ts";
 
 /** One attempt as it reached the receiver. */
 export interface Arrival extends Received {

@@ -1,9 +1,11 @@
-import type { EventTypes } from "../domain/event-types.ts";
-import { type Behaviour, replyTo } from "../receiver/behaviour.ts";
-import type { Received } from "../receiver/receiver.ts";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { BoundedCache } from "../lib/bounded-cache.ts";
+import type { EventTypes } from "../subjects/event-types/rules.ts";
 import { verify } from "../webhook/verify.ts";
 import type { Arrival } from "./arrival.ts";
+import { isSigningSecret } from "./command.ts";
+import { type Behaviour, type Received, replyTo } from "./receiver.ts";
 
 /** A sender that numbers its attempts makes fewer. */
 const ATTEMPT = /^[1-9][0-9]{0,3}$/;
@@ -90,4 +92,21 @@ function parse(body: Buffer): Record<string, unknown> {
   } catch {
     return {};
   }
+}
+
+/**
+ * Calls `tell` for each line of the input: with a signing secret, or with null for anything else. Returns a function that
+ * stops. An error of the input only ends the learning.
+ */
+export function learnSecrets(input: Readable, tell: (secret: string | null) => void): () => void {
+  const lines = createInterface({ input, terminal: false });
+  lines.on("line", (line) => {
+    const text = line.trim();
+    if (text !== "") tell(isSigningSecret(text) ? text : null);
+  });
+  lines.on("error", () => lines.close());
+  return () => {
+    lines.close();
+    input.destroy();
+  };
 }

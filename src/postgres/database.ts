@@ -1,5 +1,5 @@
-import type { OrganizationId } from "../domain/ids.ts";
-import { codeOf } from "../lib/code-of.ts";
+import type { OrganizationId } from "../lib/ids.ts";
+import { codeOf } from "../lib/objects.ts";
 import { isStale } from "./driver/failure.ts";
 import { Listener, type ListenerOptions } from "./driver/listener.ts";
 import { Pool } from "./driver/pool.ts";

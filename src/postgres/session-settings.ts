@@ -9,7 +9,7 @@ export type Settings = Readonly<Record<string, string>>;
  * What our statements mean depends on these settings. The values are in the server's spelling. A role, a database or the server may
  * have others, so each session sets them, and a URL cannot change them.
  */
-export const MEANING: Settings = {
+const MEANING: Settings = {
   datestyle: "ISO, MDY",
   intervalstyle: "postgres",
   timezone: "UTC",

@@ -1,12 +1,11 @@
 // Depends on: src, deploy, docs/operations.md
-
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { publicId } from "../../src/domain/ids.ts";
+import { publicId } from "../../src/lib/ids.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
 import { untilNoneWaits } from "../ledger/books.ts";
 import { guideCommand } from "../support/guide.ts";
@@ -16,6 +15,8 @@ import { requireProgram } from "../support/required.ts";
 import { partnerOf } from "../support/rig.ts";
 import { type Backups, withBackups } from "./server.ts";
 import { aService } from "./service.ts";
+
+// Depends on: src, deploy, docs/operations.md
 
 const CALLERS = 8;
 

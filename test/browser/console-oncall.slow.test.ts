@@ -1,13 +1,12 @@
 // Depends on: docs, site, src, test/browser, CHANGELOG.md
-
 import assert from "node:assert/strict";
 import { describe, test, type TestContext } from "node:test";
 import type { Page } from "playwright-core";
-import { countRequest } from "../../src/actions/counted-activity.ts";
-import { after } from "../../src/domain/clock.ts";
-import { randomId, publicId } from "../../src/domain/ids.ts";
-import { recordProcess } from "../../src/postgres/processes.ts";
-import { writeActivity } from "../../src/wiring/activity-writer.ts";
+import { writeActivity } from "../../src/jobs/activity.ts";
+import { after } from "../../src/lib/clock.ts";
+import { publicId, randomId } from "../../src/lib/ids.ts";
+import { countRequest } from "../../src/subjects/activity/counted.ts";
+import { recordProcess } from "../../src/subjects/processes/sql.ts";
 import { DESKTOP, skip } from "../support/browser.ts";
 import { aServedConsole, signIn, visit } from "../support/console.ts";
 import { identity, REPORT } from "../support/counted-engine.ts";
@@ -18,6 +17,8 @@ import {
   publish,
   refused,
 } from "../support/engine.ts";
+
+// Depends on: docs, site, src, test/browser, CHANGELOG.md
 
 const row = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
 

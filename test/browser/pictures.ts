@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
-import { publicId } from "../../src/domain/ids.ts";
+import { publicId } from "../../src/lib/ids.ts";
 import type { View } from "../support/browser.ts";
 import { signIn, visit } from "../support/console.ts";
 import { DISABLED } from "../support/shown-partners.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deleteSubscription } from "../../src/actions/subscriptions.ts";
-import type { DeliveryDetail, DeliveryView } from "../../src/actions/views/delivery.ts";
-import { publicId } from "../../src/domain/ids.ts";
-import type { Page } from "../../src/domain/page.ts";
+import { publicId } from "../../src/lib/ids.ts";
+import type { Page } from "../../src/lib/page.ts";
+import type { DeliveryDetail, DeliveryView } from "../../src/subjects/deliveries/work.ts";
+import { deleteSubscription } from "../../src/subjects/subscriptions/work.ts";
 import { createCommandLine } from "../support/command-line.ts";
 import { createDatabase } from "../support/database.ts";
 import {

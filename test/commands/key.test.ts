@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { admit, recordKeysUsed } from "../../src/actions/admission.ts";
-import { createOrganization } from "../../src/actions/organizations.ts";
-import type { ApiKeyView, IssuedKeyView } from "../../src/actions/views/api-key.ts";
-import { LABEL } from "../../src/domain/key-label.ts";
-import type { Page } from "../../src/domain/page.ts";
+import type { Page } from "../../src/lib/page.ts";
+import { admit, recordKeysUsed } from "../../src/subjects/keys/admission.ts";
+import { LABEL } from "../../src/subjects/keys/rules.ts";
+import type { ApiKeyView, IssuedKeyView } from "../../src/subjects/keys/work.ts";
+import { createOrganization } from "../../src/subjects/organizations/work.ts";
 import { createCommandLine } from "../support/command-line.ts";
 import { createDatabase } from "../support/database.ts";
 import { createEngine } from "../support/engine.ts";

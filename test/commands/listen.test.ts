@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Dependencies } from "../../src/actions/dependencies.ts";
-import type { ListenOptions } from "../../src/commands/listen-options.ts";
+import type { ListenOptions } from "../../src/listen/command.ts";
+import type { Dependencies } from "../../src/subjects/dependencies.ts";
 import { createCommandLine } from "../support/command-line.ts";
 
 /** Returns the options of a command line, or undefined if it is invalid. */

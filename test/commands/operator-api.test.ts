@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { OperatorApi } from "../../src/commands/operator-api.ts";
-import { operatorApiOverHttp } from "../../src/wiring/operator-api-over-http.ts";
+import { operatorApiOverHttp } from "../../src/start/operator-api.ts";
 import { createCommandLine } from "../support/command-line.ts";
 import { createDatabase } from "../support/database.ts";
 import { createEngine } from "../support/engine.ts";

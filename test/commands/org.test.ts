@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { OrganizationView } from "../../src/actions/views/organization.ts";
-import { encodeCursor, type Page } from "../../src/domain/page.ts";
+import { encodeCursor, type Page } from "../../src/lib/page.ts";
+import type { OrganizationView } from "../../src/subjects/organizations/work.ts";
 import { column } from "../support/columns.ts";
 import { createCommandLine } from "../support/command-line.ts";
 import { createDatabase } from "../support/database.ts";

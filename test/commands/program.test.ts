@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Command } from "commander";
-import type { Dependencies } from "../../src/actions/dependencies.ts";
-import type { ProgramContext } from "../../src/commands/life-cycle.ts";
 import { CompleteCommand } from "../../src/commands/complete-command.ts";
-import { buildProgram } from "../../src/commands/program.ts";
+import { buildProgram, type ProgramContext } from "../../src/start/program.ts";
+import type { Dependencies } from "../../src/subjects/dependencies.ts";
 import { createCommandLine } from "../support/command-line.ts";
 
 /** These tests never use the database. */

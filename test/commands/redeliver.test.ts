@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RedeliveryPreview } from "../../src/actions/redeliveries.ts";
-import type { RedeliveryView } from "../../src/actions/views/redelivery.ts";
-import { progressLine } from "../../src/commands/redelivery-text.ts";
-import { momentOf } from "../../src/commands/span.ts";
-import { acknowledged } from "../support/engine.ts";
+import { momentOf } from "../../src/commands/output.ts";
+import { progressLine } from "../../src/subjects/redeliveries/commands.ts";
+import type { RedeliveryPreview, RedeliveryView } from "../../src/subjects/redeliveries/work.ts";
 import { createCommandLine } from "../support/command-line.ts";
+import { acknowledged } from "../support/engine.ts";
 import { createRedeliveries, wh } from "../support/redeliveries.ts";
 
 const { deps, clock, deliverDue, deadLetters, runAll } = await createRedeliveries();

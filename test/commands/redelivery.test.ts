@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RedeliveryView } from "../../src/actions/views/redelivery.ts";
+import type { RedeliveryView } from "../../src/subjects/redeliveries/work.ts";
 import { createCommandLine } from "../support/command-line.ts";
 import { createRedeliveries, wh } from "../support/redeliveries.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { type KeyRing, keyIdOf, open } from "../../src/domain/sealed-secret.ts";
-import { answerOnce } from "../../src/actions/kept-answers.ts";
-import { deleteSubscription } from "../../src/actions/subscriptions.ts";
-import { findSubscriptions } from "../../src/postgres/subscriptions.ts";
+import { answerOnce } from "../../src/subjects/events/idempotency.ts";
+import { keyIdOf, type KeyRing, open } from "../../src/subjects/secrets/rules.ts";
+import { findSubscriptions } from "../../src/subjects/subscriptions/sql.ts";
+import { deleteSubscription } from "../../src/subjects/subscriptions/work.ts";
 import { createCommandLine } from "../support/command-line.ts";
 import { createDatabase } from "../support/database.ts";
 import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countRequest } from "../../src/actions/counted-activity.ts";
-import { type Overview, unknownOverview } from "../../src/actions/overview.ts";
 import { OperatorApi } from "../../src/commands/operator-api.ts";
-import { showOverview } from "../../src/commands/overview-text.ts";
-import { recordProcess } from "../../src/postgres/processes.ts";
+import { showOverview } from "../../src/subjects/activity/commands.ts";
+import { countRequest } from "../../src/subjects/activity/counted.ts";
+import { type Overview, unknownOverview } from "../../src/subjects/activity/overview.ts";
+import { recordProcess } from "../../src/subjects/processes/sql.ts";
 import { createCommandLine } from "../support/command-line.ts";
 import { aCountedEngine, identity, REPORT } from "../support/counted-engine.ts";
 import { createDatabase } from "../support/database.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { getOrganization } from "../../src/actions/organizations.ts";
-import type { OperatedSubscriptionView } from "../../src/actions/views/subscription.ts";
-import { publicId, randomId } from "../../src/domain/ids.ts";
-import type { Page } from "../../src/domain/page.ts";
+import { publicId, randomId } from "../../src/lib/ids.ts";
+import type { Page } from "../../src/lib/page.ts";
+import { getOrganization } from "../../src/subjects/organizations/work.ts";
+import type { OperatedSubscriptionView } from "../../src/subjects/subscriptions/work.ts";
 import { column } from "../support/columns.ts";
 import { createCommandLine } from "../support/command-line.ts";
 import { createDatabase } from "../support/database.ts";

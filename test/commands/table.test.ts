@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { table } from "../../src/commands/table.ts";
+import { table } from "../../src/commands/output.ts";
 
 const lines = [{ cells: ["1", "one"] }, { cells: ["22", "two"], note: "a note" }];
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isThisMachine } from "../../src/commands/listen.ts";
+import { isThisMachine } from "../../src/listen/command.ts";
 
 test("only loopback addresses and localhost are this machine", () => {
   for (const [url, isHere] of [

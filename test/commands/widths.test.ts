@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createApiKey } from "../../src/actions/api-keys.ts";
-import { createOrganization } from "../../src/actions/organizations.ts";
-import { publicId } from "../../src/domain/ids.ts";
+import { publicId } from "../../src/lib/ids.ts";
+import { createApiKey } from "../../src/subjects/keys/work.ts";
+import { createOrganization } from "../../src/subjects/organizations/work.ts";
 import { createCommandLine } from "../support/command-line.ts";
 import { createDatabase } from "../support/database.ts";
 import { aSubscription, createEngine, publish, refused } from "../support/engine.ts";

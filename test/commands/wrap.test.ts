@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { wrap } from "../../src/commands/wrap.ts";
+import { wrap } from "../../src/commands/output.ts";
 import { column } from "../support/columns.ts";
 
 test("a long text is broken between words, and colours take no room", () => {

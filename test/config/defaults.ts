@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Config, loadConfig } from "../../src/config.ts";
+import { type Config, loadConfig } from "../../src/config/config.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 
 test("the export program gets its arguments and the environment without the service's own settings", () => {
   const { exportCommand } = loadConfig({

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { findUnfollowed } from "../../src/config/fleet.ts";
-import { warningsOf } from "../../src/wiring/warnings.ts";
+import { warningsOf } from "../../src/config/warnings.ts";
 import { faultsOf } from "./defaults.ts";
 
 const warnings = (env: Record<string, string>) =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findMisspelt } from "../../src/config/near-names.ts";
-import { configurationNames } from "../../src/config.ts";
+import { configurationNames } from "../../src/config/config.ts";
+import { findMisspelt } from "../../src/config/settings.ts";
 
 const meantBy = (...given: string[]) =>
   findMisspelt(given, configurationNames()).map(({ name, meant }) => `${name} ${meant}`);

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Environment } from "../../src/config/environment.ts";
-import { parseSealingKeys, readAdminTokens, readSealingKeys } from "../../src/config/secrets.ts";
+import {
+  Environment,
+  parseSealingKeys,
+  readAdminTokens,
+  readSealingKeys,
+} from "../../src/config/settings.ts";
 
 const a = "a".repeat(32);
 const b = "b".repeat(32);

@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Busy } from "../../src/domain/errors.ts";
+import { Busy } from "../../src/lib/errors.ts";
 import { freePort } from "../support/free-port.ts";
 import { requireProgram } from "../support/required.ts";
-import { aRig, aPartner } from "../support/rig.ts";
+import { aPartner, aRig } from "../support/rig.ts";
 import { ROOT } from "../support/root.ts";
 import { type RunningService, startService } from "../support/service.ts";
 

@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { guideCommand, guideText } from "../support/guide.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";

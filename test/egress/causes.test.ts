@@ -22,13 +22,13 @@ import {
   type Certificate,
   issueAuthority,
   issueCertificate,
-} from "../../src/receiver/certificates.ts";
+} from "../../src/listen/self-signed.ts";
 import { testAuthority } from "../support/certificates.ts";
 import { type Failure, type Records, startDnsServer } from "../support/dns-server.ts";
 import { freePort } from "../support/free-port.ts";
 import { onConnect } from "../support/network.ts";
-import type { ReceiverOptions, Script } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
+import type { ReceiverOptions, Script } from "../support/receiver.ts";
 import { aPost, names, RECEIVERS, startPair, startSender, unreachable } from "../support/sender.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
@@ -66,6 +66,8 @@ function failsAfter(reason: Reason, detail: string, who: string, script: Script)
     return send();
   });
 }
+
+// TLS
 
 // TLS
 
@@ -211,6 +213,8 @@ fails("tls_error", "handshake_failed", "a receiver whose hello is empty", (t) =>
 
 // Time
 
+// Time
+
 fails("timeout", "look_up", "a name that is not found in time", async (t) => {
   const sender = await startSender(t, {
     timeoutMs: 50,
@@ -250,6 +254,8 @@ function failsAfterTimeout(detail: string, who: string, script: Script) {
 
 // Names
 
+// Names
+
 const ANSWERS: [detail: string, who: string, answer: Records | Failure][] = [
   ["no_such_name", "a name that does not exist", "NXDOMAIN"],
   ["no_address", "a name without an address", {}],
@@ -275,11 +281,15 @@ fails("dns_error", "no_such_name", "a name under .invalid", async (t) => {
 
 // Connections
 
+// Connections
+
 failsAt("connection_reset", "before_request", "a connection that is reset before TLS", {
   accept: (socket: Socket) => socket.resetAndDestroy(),
 });
 failsAfter("connection_reset", "after_request", "a reset in place of an answer", scripts.reset);
 failsAfter("connection_reset", "after_request", "an end in place of an answer", scripts.hangUp);
+
+// HTTP
 
 // HTTP
 

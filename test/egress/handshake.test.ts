@@ -9,10 +9,10 @@ import tls from "node:tls";
 import { promisify } from "node:util";
 import { X509CertificateGenerator } from "@peculiar/x509";
 import { trustedRoots } from "../../src/egress/tls.ts";
-import { issueAuthority } from "../../src/receiver/certificates.ts";
-import { aTemporaryFolder } from "../support/temporary-folder.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { issueAuthority } from "../../src/listen/self-signed.ts";
 import { openPort } from "../support/free-port.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 test("a receiver cannot choose the group of a finite-field key exchange", async (t) => {
   const { key, cert } = await anRsaCertificate();
@@ -81,7 +81,7 @@ for (const { version, says } of [
 const SHAKE_HANDS_BY_FILE = SHAKE_HANDS.replace(
   "const [place, port, ca] = process.argv.slice(1);",
   `const [place, port, file = null] = process.argv.slice(1);
-  const { readReceiversCa } = await import(place + "../wiring/egress.js");
+  const { readReceiversCa } = await import(place + "../start/egress.js");
   const ca = await readReceiversCa({
     egressCaFile: file,
     nodeCaFile: process.env.NODE_EXTRA_CA_CERTS ?? null,

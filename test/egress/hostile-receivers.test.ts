@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
-import type { Outcome } from "../../src/domain/outcome.ts";
+import type { Outcome } from "../../src/subjects/deliveries/rules.ts";
 import { ONLY_GUARDED, startGuardedReceiver } from "../support/canaries.ts";
 import { HOSTILE_RECEIVERS } from "../support/hostile-receivers.ts";
 import type { Receiver } from "../support/receiver.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { requireEgressSource } from "../../src/wiring/egress.ts";
+import { requireEgressSource } from "../../src/start/egress.ts";
 
 test("an EGRESS_SOURCE that this machine does not have stops the start", async () => {
   await requireEgressSource({ egressSource: { ipv4: null, ipv6: null } });

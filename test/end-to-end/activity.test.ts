@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Overview } from "../../src/actions/overview.ts";
-import type { ActivityView } from "../../src/actions/views/activity.ts";
-import type { ProcessView } from "../../src/actions/views/process.ts";
+import type { Overview } from "../../src/subjects/activity/overview.ts";
+import type { ActivityView } from "../../src/subjects/activity/work.ts";
+import type { ProcessView } from "../../src/subjects/processes/work.ts";
 import { columns } from "../support/columns.ts";
 import { ADMIN_TOKEN } from "../support/program.ts";
-import { startService } from "../support/service.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { aRig, aSubscriber, call } from "../support/rig.ts";
+import { startService } from "../support/service.ts";
 
 test("two processes report themselves, one overview shows both, and a stop waits for no stream", async (t) => {
   const rig = await aRig(t);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { demo } from "../../src/demo.ts";
+import { demo } from "../../src/start/demo.ts";
 import { runProgram } from "../support/program.ts";
 
 test("each demo has an operator token of its own", async (t) => {

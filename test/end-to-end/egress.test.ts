@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Outcome } from "../../src/domain/outcome.ts";
+import type { Outcome } from "../../src/subjects/deliveries/rules.ts";
 import { startGuardedReceiver } from "../support/canaries.ts";
 import { startDnsServer } from "../support/dns-server.ts";
 import { HOSTILE_RECEIVERS } from "../support/hostile-receivers.ts";

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
-import { timeOrderedId } from "../../src/domain/ids.ts";
+import { timeOrderedId } from "../../src/lib/ids.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
 import { ERA } from "../support/clock.ts";
 import { guideText } from "../support/guide.ts";
 import { startProgram } from "../support/program.ts";
-import { diagnose } from "../support/service.ts";
 import { requireProgram } from "../support/required.ts";
-import { ROOT } from "../support/root.ts";
 import { aRig } from "../support/rig.ts";
+import { ROOT } from "../support/root.ts";
+import { diagnose } from "../support/service.ts";
 
 /** A rig with expired history of one event. With this short retention a turn takes place every second. */
 async function anExpiredEvent(t: TestContext) {

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import type { DeliveryView } from "../../src/actions/views/delivery.ts";
-import type { RedeliveryView } from "../../src/actions/views/redelivery.ts";
-import type { Page } from "../../src/domain/page.ts";
-import { ADMIN_TOKEN, startProgram, type Served } from "../support/program.ts";
-import { startService } from "../support/service.ts";
-import { eventIdOf } from "../support/receiver.ts";
+import type { Page } from "../../src/lib/page.ts";
+import type { DeliveryView } from "../../src/subjects/deliveries/work.ts";
+import type { RedeliveryView } from "../../src/subjects/redeliveries/work.ts";
+import { ADMIN_TOKEN, type Served, startProgram } from "../support/program.ts";
 import { status } from "../support/receiver-scripts.ts";
+import { eventIdOf } from "../support/receiver.ts";
 import { aRig, aSubscriber, call } from "../support/rig.ts";
+import { startService } from "../support/service.ts";
 
 const EVENTS = 40;
 const RATE = 20;

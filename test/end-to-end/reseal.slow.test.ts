@@ -1,16 +1,17 @@
 // Depends on: src
-
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { keyIdOf, type KeyRing, seal } from "../../src/domain/sealed-secret.ts";
 import type { Database } from "../../src/postgres/database.ts";
+import { keyIdOf, type KeyRing, seal } from "../../src/subjects/secrets/rules.ts";
 import { verify } from "../../src/webhook/verify.ts";
 import { openPool } from "../support/database.ts";
 import { runProgram, spawnProgram, startProgram } from "../support/program.ts";
 import { type Receiver, startLocalReceiver } from "../support/receiver.ts";
 import { aPartner, aRig, partnerOf } from "../support/rig.ts";
+
+// Depends on: src
 
 const OLD = Buffer.alloc(32, "old");
 const NEW = Buffer.alloc(32, "new");

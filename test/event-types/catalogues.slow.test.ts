@@ -1,22 +1,21 @@
 // Depends on: src
-
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { after, type TestContext, test } from "node:test";
+import { after, test, type TestContext } from "node:test";
 import { isDeepStrictEqual, promisify } from "node:util";
 import ts from "typescript";
-import { createOrganization } from "../../src/actions/organizations.ts";
-import { createSubscription } from "../../src/actions/subscriptions.ts";
-import { createEventTypes, type EventType } from "../../src/domain/event-types.ts";
 import { checkEventTypes } from "../../src/event-types/check.ts";
 import { generateLibrary } from "../../src/event-types/libraries/generate.ts";
 import { loadFolder } from "../../src/event-types/load.ts";
-import { fieldsOf } from "../../src/http/docs/event-fields.ts";
-import { webhooksOf } from "../../src/http/partner/webhooks.ts";
+import { fieldsOf } from "../../src/http/docs/event-pages.ts";
+import { webhooksOf } from "../../src/http/partner-app.ts";
+import { createEventTypes, type EventType } from "../../src/subjects/event-types/rules.ts";
+import { createOrganization } from "../../src/subjects/organizations/work.ts";
+import { createSubscription } from "../../src/subjects/subscriptions/work.ts";
 import { createDatabase } from "../support/database.ts";
 import { acknowledged, ANYWHERE, createEngine } from "../support/engine.ts";
 import { aFolder } from "../support/event-types.ts";
@@ -24,6 +23,8 @@ import { PUBLISHER, startOperatorApi } from "../support/operator-api.ts";
 import { requireProgram, skipOrFail } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
+
+// Depends on: src
 
 const execute = promisify(execFile);
 const db = await createDatabase();

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { createEventTypes } from "../../src/domain/event-types.ts";
-import type { Fault } from "../../src/domain/errors.ts";
 import { compileTypes } from "../../src/event-types/compile.ts";
 import { costsOf, stepsOf } from "../../src/event-types/cost.ts";
 import { patternCosts } from "../../src/event-types/pattern-cost.ts";
+import type { Fault } from "../../src/lib/errors.ts";
+import { createEventTypes } from "../../src/subjects/event-types/rules.ts";
 import { createDatabase } from "../support/database.ts";
 import { aPublisherApi } from "../support/publisher-api.ts";
 import { define, object, type Schema } from "./schemas.ts";

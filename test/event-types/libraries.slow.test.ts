@@ -1,25 +1,26 @@
 // Depends on: src, test/event-types/libraries
-
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import ts from "typescript";
-import { createOrganization } from "../../src/actions/organizations.ts";
-import { createEventTypes } from "../../src/domain/event-types.ts";
 import { generateLibrary } from "../../src/event-types/libraries/generate.ts";
 import { loadEventTypes } from "../../src/event-types/load.ts";
+import { createEventTypes } from "../../src/subjects/event-types/rules.ts";
+import { createOrganization } from "../../src/subjects/organizations/work.ts";
 import { createDatabase } from "../support/database.ts";
 import { createEngine } from "../support/engine.ts";
 import { aFolder, typeFile } from "../support/event-types.ts";
+import { openPort } from "../support/free-port.ts";
 import { OPERATORS, startOperatorApi } from "../support/operator-api.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
-import { openPort } from "../support/free-port.ts";
+
+// Depends on: src, test/event-types/libraries
 
 const execute = promisify(execFile);
 const PROGRAMS = join(ROOT, "test/event-types/libraries");

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createEventTypes } from "../../src/domain/event-types.ts";
 import { loadEventTypes, loadFolder } from "../../src/event-types/load.ts";
+import { createEventTypes } from "../../src/subjects/event-types/rules.ts";
 import { column } from "../support/columns.ts";
 import { aFolder, CUSTOMER, ORDER, typeFile } from "../support/event-types.ts";
 

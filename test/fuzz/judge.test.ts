@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PartnerError } from "../../src/domain/errors.ts";
 import { problemHeaders, toProblem } from "../../src/http/problem.ts";
+import { PartnerError } from "../../src/lib/errors.ts";
 import { createDatabase } from "../support/database.ts";
 import { BASE_URL, startPartnerApi } from "../support/partner-api.ts";
 import { converse, type RawAnswer, rawRequest } from "../support/raw-http.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { test, type TestContext } from "node:test";
 import { Cell, type CellRequest } from "../../src/gateway/cell.ts";
-import { systemClock } from "../../src/domain/clock.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { openPort } from "../support/free-port.ts";
 
 const MS = { answer: 10_000, slow: 50, probe: 5_000 };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { encodeCursor, positionIn } from "../../src/domain/page.ts";
 import { type CellPage, mergePages } from "../../src/gateway/merge.ts";
+import { encodeCursor, positionIn } from "../../src/lib/page.ts";
 
 interface Item {
   at: string;

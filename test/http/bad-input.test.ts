@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Fault } from "../../src/domain/errors.ts";
+import type { Fault } from "../../src/lib/errors.ts";
 import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { startOperatorApi } from "../support/operator-api.ts";

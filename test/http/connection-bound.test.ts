@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import type { Vetted } from "../../src/egress/index.ts";
-import type { Parts } from "../../src/actions/dependencies.ts";
+import type { Parts } from "../../src/subjects/dependencies.ts";
 import { createDatabase } from "../support/database.ts";
 import { EVENTS, startPartnerApi } from "../support/partner-api.ts";
 import { aClient, rawRequest, sendRaw } from "../support/raw-http.ts";

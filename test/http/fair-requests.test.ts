@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hashSecret } from "../../src/domain/api-key.ts";
-import { randomId } from "../../src/domain/ids.ts";
+import { randomId } from "../../src/lib/ids.ts";
+import { hashSecret } from "../../src/subjects/keys/rules.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { subscribe } from "../support/keyed-requests.ts";
 import { startPartnerApi, type TestKey } from "../support/partner-api.ts";

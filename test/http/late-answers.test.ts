@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pino } from "pino";
-import { Busy } from "../../src/domain/errors.ts";
 import { buildApp } from "../../src/http/build-app.ts";
+import { Busy } from "../../src/lib/errors.ts";
 
 test("what a handler sends after its request was refused is dropped without a complaint, and an error is logged", async (t) => {
   const lines: { err?: { code: string } }[] = [];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { nameSchemas } from "../../src/http/named-schemas.ts";
+import { nameSchemas } from "../../src/http/schema.ts";
 import { type ApiDocument, closed, operationsOf, validator } from "../support/api-document.ts";
 import { createDatabase } from "../support/database.ts";
 import { BASE_URL, EVENTS, type PartnerApi, startPartnerApi } from "../support/partner-api.ts";

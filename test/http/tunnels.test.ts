@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { test } from "node:test";
-import { Busy } from "../../src/domain/errors.ts";
+import { Busy } from "../../src/lib/errors.ts";
 import { createDatabase } from "../support/database.ts";
 import { EVENTS, startPartnerApi } from "../support/partner-api.ts";
 import { aListeningApi, ask } from "../support/problems.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Egress } from "../../src/egress/index.ts";
-import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
-import { groupBy } from "../../src/lib/group-by.ts";
+import { groupBy } from "../../src/lib/objects.ts";
+import { RETRY_DELAYS_MS } from "../../src/subjects/deliveries/rules.ts";
 import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { EVENTS, startPartnerApi } from "../support/partner-api.ts";

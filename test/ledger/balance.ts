@@ -1,5 +1,5 @@
-import { groupBy } from "../../src/lib/group-by.ts";
-import { parseId, publicId } from "../../src/domain/ids.ts";
+import { parseId, publicId } from "../../src/lib/ids.ts";
+import { groupBy } from "../../src/lib/objects.ts";
 import type { Books } from "./books.ts";
 import type { Accepted } from "./callers.ts";
 import { type Cause, explain } from "./duplicates.ts";

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { publicId } from "../../src/domain/ids.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { publicId } from "../../src/lib/ids.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 import { Afterwards } from "./afterwards.ts";
 import { type Balance, balance, faultsOf } from "./balance.ts";
 import { readBooks, untilNoneWaits } from "./books.ts";
@@ -9,13 +11,11 @@ import { doHarm } from "./harms.ts";
 import { type Slot, SLOTS } from "./journal.ts";
 import { makePartner, unsubscribe } from "./partner.ts";
 import { ATTEMPT_TIMEOUT_MS, type Plan, RETRY_DELAYS } from "./plan.ts";
-import { between, randomFrom } from "./random.ts";
 import { faultsOfPublishing, type Publications } from "./publications.ts";
 import { letPublish, readLedgered, writeEventTypes } from "./publishers.ts";
+import { between, randomFrom } from "./random.ts";
 import { openReceivers } from "./receivers.ts";
 import { type Harm, Service } from "./services.ts";
-import { setTimeout as sleep } from "node:timers/promises";
-import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 export interface Run {
   called: Called;

@@ -1,4 +1,4 @@
-import { groupBy } from "../../src/lib/group-by.ts";
+import { groupBy } from "../../src/lib/objects.ts";
 import type { AttemptEntry } from "./books.ts";
 import type { Answer, Arrival, Slot } from "./journal.ts";
 

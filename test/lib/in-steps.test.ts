@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inSteps } from "../../src/lib/in-steps.ts";
+import { inSteps } from "../../src/lib/objects.ts";
 
 test("other work runs between two steps", async () => {
   const order: string[] = [];

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { painter } from "../../src/commands/paint.ts";
+import { painter } from "../../src/commands/output.ts";
 import type { Arrival } from "../../src/listen/arrival.ts";
-import { arrivalText } from "../../src/listen/arrival-text.ts";
-import { arrivalJson, jsonReporter } from "../../src/listen/json-reporter.ts";
+import { arrivalJson, arrivalText, jsonReporter } from "../../src/listen/reporters.ts";
 
 function anArrival(changes: Partial<Arrival> = {}): Arrival {
   return {

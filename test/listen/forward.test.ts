@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage } from "node:http";
-import { type TestContext, test } from "node:test";
-import { createForward } from "../../src/listen/forward.ts";
+import { test, type TestContext } from "node:test";
+import { createForward } from "../../src/listen/replay.ts";
 import { openPort } from "../support/free-port.ts";
 
 interface Got {

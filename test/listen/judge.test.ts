@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEventTypes } from "../../src/domain/event-types.ts";
 import { compileTypes } from "../../src/event-types/compile.ts";
 import { Judge } from "../../src/listen/judge.ts";
-import type { Behaviour } from "../../src/receiver/behaviour.ts";
-import type { Received } from "../../src/receiver/receiver.ts";
+import type { Behaviour, Received } from "../../src/listen/receiver.ts";
+import { createEventTypes } from "../../src/subjects/event-types/rules.ts";
 import { signatureHeaders } from "../../src/webhook/sign.ts";
 
 const SECRET = "whsec_c2VjcmV0";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { link, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
-import { openCertificates } from "../../src/listen/kept-certificates.ts";
+import { test, type TestContext } from "node:test";
+import { openCertificates } from "../../src/listen/certificates.ts";
 import { certificate } from "../support/certificates.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 

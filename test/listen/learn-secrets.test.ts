@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
-import { learnSecrets } from "../../src/listen/learn-secrets.ts";
+import { learnSecrets } from "../../src/listen/judge.ts";
 
 test("a failed input ends only the learning", async () => {
   const input = new PassThrough();

@@ -1,13 +1,18 @@
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
 import { execFileSync } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { chmod, chown, link, readFile, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import type { Arrival } from "../../src/listen/arrival.ts";
-import type { Forwarded } from "../../src/listen/forward.ts";
-import { FULL, openRecording, readRecording } from "../../src/listen/recording.ts";
-import { type Replayed, replay } from "../../src/listen/replay.ts";
+import {
+  type Forwarded,
+  FULL,
+  openRecording,
+  readRecording,
+  replay,
+  type Replayed,
+} from "../../src/listen/replay.ts";
 import { columns } from "../support/columns.ts";
 import { skipOrFail } from "../support/required.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";

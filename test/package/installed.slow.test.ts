@@ -81,7 +81,7 @@ test("the package exports only the webhook library and the client", async () => 
     import { createPartnerClient } from "partner-api/client";
     const { verdict } = await verify({ secret: "whsec_x", headers: {}, body: "{}" });
     const client = createPartnerClient({ baseUrl: "https://partners.example.com", token: "vck_x.y" });
-    const inside = await import("partner-api/dist/src/main.js").catch(({ code }) => code);
+    const inside = await import("partner-api/dist/src/start/main.js").catch(({ code }) => code);
     console.log(verdict, typeof client.failures, inside);`;
   const said = await installed.node("--input-type=module", "--eval", program);
   assert.equal(said, "malformed function ERR_PACKAGE_PATH_NOT_EXPORTED\n");

@@ -1,12 +1,13 @@
 // Runs alone: it expects the database that it has just returned.
-
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { createPartitions } from "../../src/jobs/maintenance-sql.ts";
 import type { Database } from "../../src/postgres/database.ts";
-import { createPartitions } from "../../src/postgres/partitions.ts";
 import { ERA } from "../support/clock.ts";
-import { createDatabase, openPool, environmentOf, ownerOf } from "../support/database.ts";
+import { createDatabase, environmentOf, openPool, ownerOf } from "../support/database.ts";
 import { stateOf } from "../support/lent-databases.ts";
+
+// Runs alone: it expects the database that it has just returned.
 
 /** Lends a database to `use`, and then one to `look`. Returns true if it is the same one. */
 async function isLentAgain(

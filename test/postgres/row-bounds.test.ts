@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { publish } from "../../src/actions/publish.ts";
-import { SUBSCRIPTIONS_MAX } from "../../src/domain/subscription.ts";
+import { publish } from "../../src/subjects/events/publish.ts";
+import { SUBSCRIPTIONS_MAX } from "../../src/subjects/subscriptions/rules.ts";
 import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { anEngineWith } from "../support/engine.ts";

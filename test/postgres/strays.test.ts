@@ -1,18 +1,20 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import { timeOrderedId } from "../../src/domain/ids.ts";
+import { createPartitions, dropExpiredPartitions } from "../../src/jobs/maintenance-sql.ts";
+import { timeOrderedId } from "../../src/lib/ids.ts";
 import { isForbidden, type Queryable } from "../../src/postgres/database.ts";
-import { createPartitions, dropExpiredPartitions } from "../../src/postgres/partitions.ts";
 import { column } from "../support/columns.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
 
 const DAY_MS = 86_400_000;
 const TABLES = ["events", "attempts", "finished_deliveries"];
-const db = await createDatabase(); // It has only the partitions of the tests' own era.
+const db = await createDatabase();
+// It has only the partitions of the tests' own era.
 const owner = ownerOf(db);
-const today = new Date(new Date().setUTCHours(12, 0, 0, 0)); // Just before midnight, rows of one test would belong to two days.
+const today = new Date(new Date().setUTCHours(12, 0, 0, 0));
+// Just before midnight, rows of one test would belong to two days.
 const inDays = (days: number) => new Date(today.getTime() + days * DAY_MS);
 
 /** A row of each history table at this moment. */

@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openApiDocument } from "../../site/generated/openapi-document.ts";
-import { OWN_EVENT_TYPES } from "../../src/domain/event-types.ts";
 import { findBreakingChanges } from "../../src/event-types/compare.ts";
 import type { Definition } from "../../src/event-types/definition.ts";
+import { OWN_EVENT_TYPES } from "../../src/subjects/event-types/rules.ts";
 import { ROOT } from "../support/root.ts";
 import { breakingChanges } from "./breaking-changes.ts";
 

@@ -1,14 +1,13 @@
 // Depends on: src
-
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, type TestContext, test } from "node:test";
+import { after, test, type TestContext } from "node:test";
 import { promisify } from "node:util";
-import { createApiKey } from "../../src/actions/api-keys.ts";
-import { createOrganization } from "../../src/actions/organizations.ts";
-import { parseId, publicId } from "../../src/domain/ids.ts";
-import { encodeCursor } from "../../src/domain/page.ts";
+import { parseId, publicId } from "../../src/lib/ids.ts";
+import { encodeCursor } from "../../src/lib/page.ts";
+import { createApiKey } from "../../src/subjects/keys/work.ts";
+import { createOrganization } from "../../src/subjects/organizations/work.ts";
 import { createDatabase } from "../support/database.ts";
 import { aSubscription, createEngine, publish, refused } from "../support/engine.ts";
 import { OPERATORS, startOperatorApi } from "../support/operator-api.ts";
@@ -16,6 +15,8 @@ import { startPartnerApi } from "../support/partner-api.ts";
 import { aPlatformsTypes } from "../support/platform-types.ts";
 import { skipOrFail } from "../support/required.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
+
+// Depends on: src
 
 const execute = promisify(execFile);
 const SCHEMATHESIS = "schemathesis==4.32.5";

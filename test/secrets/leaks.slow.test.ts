@@ -1,23 +1,23 @@
 // Depends on: src, site, docs
-
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { type TestContext, test } from "node:test";
-import { runScenario } from "../../src/demo/scenario.ts";
-import { Transcript } from "../../src/demo/transcript.ts";
-import { connect, type Database } from "../../src/postgres/database.ts";
 import { homeFolder, removeEmbedded, startEmbedded } from "../../src/builtin/index.ts";
+import { connect, type Database } from "../../src/postgres/database.ts";
+import { runScenario, Transcript } from "../../src/start/demo.ts";
 import { startOperatorApi } from "../support/operator-api.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { type Program, runProgram, startProgram } from "../support/program.ts";
-import { type Receiver, startLocalReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
+import { type Receiver, startLocalReceiver } from "../support/receiver.ts";
 import { misuse } from "./misuse.ts";
 import { filesBelow, type Place, tablesOf } from "./places.ts";
 import { spellingsOf } from "./spellings.ts";
+
+// Depends on: src, site, docs
 
 const KEPT_FILES = ["admin-token", "sealing-keys"];
 

@@ -9,8 +9,7 @@ import { ROOT } from "../support/root.ts";
  * extend both together.
  */
 const SERVICE = [
-  "bridge.ts",
-  "commands/published-event.ts",
+  "bridge/main.ts",
   "builtin/account.ts",
   "builtin/binaries.ts",
   "builtin/home.ts",
@@ -22,26 +21,24 @@ const SERVICE = [
   "event-types/libraries/generate.ts",
   "http/docs/desk.ts",
   "http/docs/site.ts",
+  "jobs/history-exports.ts",
+  "lib/kept.ts",
+  "lib/owner.ts",
+  "lib/product.ts",
+  "observe/metrics.ts",
+  "observe/tracing.ts",
   "postgres/driver/url.ts",
-  "postgres/migrate.ts",
-  "wiring/become-owner.ts",
-  "wiring/egress.ts",
-  "wiring/export-program.ts",
-  "wiring/find-program.ts",
-  "wiring/folder-owner.ts",
-  "wiring/kept-file.ts",
-  "wiring/machine-metrics.ts",
-  "wiring/product.ts",
-  "wiring/tracing.ts",
+  "schema/migrate.ts",
+  "start/egress.ts",
+  "subjects/events/commands.ts",
 ];
 
 /** Those of `demo` and `listen`, which are for developers and no part of a service. */
 const FOR_DEVELOPERS = [
-  "demo.ts",
-  "demo/verifiers.ts",
+  "listen/certificates.ts",
   "listen/foreground.ts",
-  "listen/kept-certificates.ts",
-  "listen/recording.ts",
+  "listen/replay.ts",
+  "start/demo.ts",
 ];
 
 /** The keeper has given up root's rights. */

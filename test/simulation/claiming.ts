@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { claimDeliveries, type Wanted } from "../../src/actions/claims.ts";
-import type { Claim } from "../../src/domain/attempt.ts";
-import { listDueSubscriptions } from "../../src/postgres/due-scan.ts";
+import { listDueSubscriptions } from "../../src/subjects/deliveries/claims-sql.ts";
+import { claimDeliveries, type Wanted } from "../../src/subjects/deliveries/claims.ts";
+import type { Claim } from "../../src/subjects/deliveries/rules.ts";
 import type { Act, Effect, Subscribed } from "./acts.ts";
 import * as contract from "./contract.ts";
 import type { Process } from "./process.ts";

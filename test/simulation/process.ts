@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import type { Attempt, Claim } from "../../src/domain/attempt.ts";
-import { createDeliverer } from "../../src/delivery/deliver.ts";
-import type { Post } from "../../src/delivery/sender.ts";
-import type { Clock } from "../../src/domain/clock.ts";
-import type { Outcome } from "../../src/domain/outcome.ts";
+import type { Clock } from "../../src/lib/clock.ts";
+import { createDeliverer } from "../../src/queue/deliver.ts";
+import type { Post } from "../../src/queue/sender.ts";
+import type { Attempt, Claim, Outcome } from "../../src/subjects/deliveries/rules.ts";
 
 interface SingleFlight {
   claim: Claim;

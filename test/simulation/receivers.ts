@@ -1,4 +1,4 @@
-import type { Outcome } from "../../src/domain/outcome.ts";
+import type { Outcome } from "../../src/subjects/deliveries/rules.ts";
 
 /** The behaviour of a receiver. `flaky` refuses every other attempt. `ours` is an internal fault. */
 export type Behaviour = "acknowledge" | "refuse" | "flaky" | "reset" | "slow" | "hang" | "ours";

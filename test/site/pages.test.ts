@@ -1,17 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DATA_BYTES_MAX } from "../../src/domain/event-request.ts";
-import { OWN_EVENT_TYPES } from "../../src/domain/event-types.ts";
-import { EVENTS_LENGTH_MAX } from "../../src/domain/subscription.ts";
-import { ANSWER_KEPT_MS, IDEMPOTENCY_KEY_RULE } from "../../src/domain/idempotency-key.ts";
-import { BODY_BYTES_MAX, HEAD_BYTES_MAX } from "../../src/http/limits.ts";
-import { PROBLEMS } from "../../src/http/problem.ts";
 import { downloads } from "../../site/downloads.ts";
 import { openApiDocument } from "../../site/generated/openapi-document.ts";
 import { llmsText } from "../../site/llms-text.ts";
 import { renderPage } from "../../site/page.ts";
 import { NOT_FOUND, PAGES } from "../../site/pages.ts";
 import { searchIndex } from "../../site/search-index.ts";
+import { BODY_BYTES_MAX, HEAD_BYTES_MAX } from "../../src/http/app.ts";
+import { PROBLEMS } from "../../src/http/problem.ts";
+import { OWN_EVENT_TYPES } from "../../src/subjects/event-types/rules.ts";
+import {
+  ANSWER_KEPT_MS,
+  DATA_BYTES_MAX,
+  IDEMPOTENCY_KEY_RULE,
+} from "../../src/subjects/events/rules.ts";
+import { EVENTS_LENGTH_MAX } from "../../src/subjects/subscriptions/rules.ts";
 
 const pages = await Promise.all([...PAGES, NOT_FOUND].map(renderPage));
 const page = (name: string) => {

@@ -1,16 +1,17 @@
 // Depends on: src, site, docs
-
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
-import type { EventView } from "../../src/actions/events.ts";
+import type { EventView } from "../../src/subjects/events/work.ts";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { samplesOf } from "../support/page-samples.ts";
 import { requireProgram } from "../support/required.ts";
 import { aShell } from "../support/shell.ts";
+
+// Depends on: src, site, docs
 
 const dropRole: (() => Promise<unknown>)[] = [];
 after(async () => {

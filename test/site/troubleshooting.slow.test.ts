@@ -1,17 +1,18 @@
 // Depends on: src, site, docs
-
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { FAILURE_REASONS } from "../../src/domain/outcome.ts";
 import { readSource } from "../../site/source.ts";
+import { FAILURE_REASONS } from "../../src/subjects/deliveries/rules.ts";
 import { freePort } from "../support/free-port.ts";
-import { startReceiver, type ReceiverOptions, type Script } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
+import { type ReceiverOptions, type Script, startReceiver } from "../support/receiver.ts";
 import { requireProgram } from "../support/required.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
+
+// Depends on: src, site, docs
 
 const page = readSource("site/pages/troubleshooting.md");
 const HOST = "receiver.example";

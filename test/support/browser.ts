@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { after, type TestContext } from "node:test";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { pino } from "pino";
-import type { Dependencies } from "../../src/actions/dependencies.ts";
-import { createEventTypes } from "../../src/domain/event-types.ts";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { BUILT_SITE } from "../../src/http/docs/site.ts";
-import { buildPartnerApp } from "../../src/http/partner/app.ts";
+import { buildPartnerApp } from "../../src/http/partner-app.ts";
+import type { Dependencies } from "../../src/subjects/dependencies.ts";
+import { createEventTypes } from "../../src/subjects/event-types/rules.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 

@@ -2,7 +2,7 @@ import {
   type Certificate,
   issueAuthority,
   issueCertificate,
-} from "../../src/receiver/certificates.ts";
+} from "../../src/listen/self-signed.ts";
 
 export type { Certificate };
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/domain/clock.ts";
+import type { Clock } from "../../src/lib/clock.ts";
 
 /** The time of tests, unless they set another. */
 export const ERA = new Date("2026-01-01T00:00:00.000Z");

@@ -1,10 +1,8 @@
 import { after } from "node:test";
-import type { Dependencies } from "../../src/actions/dependencies.ts";
-import type { ProgramContext } from "../../src/commands/life-cycle.ts";
 import { OperatorApi } from "../../src/commands/operator-api.ts";
-import { runCommand } from "../../src/commands/program.ts";
-import { operatorApiInProcess } from "../../src/wiring/operator-api-in-process.ts";
-import { operatorApiOverHttp } from "../../src/wiring/operator-api-over-http.ts";
+import { operatorApiInProcess, operatorApiOverHttp } from "../../src/start/operator-api.ts";
+import { type ProgramContext, runCommand } from "../../src/start/program.ts";
+import type { Dependencies } from "../../src/subjects/dependencies.ts";
 import { OPERATORS, startOperatorApi } from "./operator-api.ts";
 
 export interface Said {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { countRecorded } from "../../src/actions/counted-activity.ts";
+import { writeActivity } from "../../src/jobs/activity.ts";
 import type { Database } from "../../src/postgres/database.ts";
-import { writeActivity } from "../../src/wiring/activity-writer.ts";
+import { countRecorded } from "../../src/subjects/activity/counted.ts";
 import { attemptAll, claimAll, createEngine } from "./engine.ts";
 
 /** An engine whose activity is counted and written, as by one process. */

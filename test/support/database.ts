@@ -2,10 +2,10 @@ import { createHash, randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { after, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { createPartitions } from "../../src/jobs/maintenance-sql.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
-import { migrate, writeRetention } from "../../src/postgres/migrate.ts";
-import { grantService } from "../../src/postgres/service-rights.ts";
-import { createPartitions } from "../../src/postgres/partitions.ts";
+import { migrate, writeRetention } from "../../src/schema/migrate.ts";
+import { grantService } from "../../src/schema/rights.ts";
 import { ERA } from "./clock.ts";
 import { hostileSettings } from "./hostile-settings.ts";
 import {

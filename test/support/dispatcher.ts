@@ -1,9 +1,9 @@
 import type { TestContext } from "node:test";
-import type { Claim } from "../../src/domain/attempt.ts";
-import type { Throttled } from "../../src/actions/claims.ts";
-import { Dispatcher, type DispatcherOptions } from "../../src/delivery/dispatcher.ts";
-import type { Slots } from "../../src/delivery/slots.ts";
-import type { Responsiveness, Signal } from "../../src/domain/concurrency-limit.ts";
+import { Dispatcher, type DispatcherOptions } from "../../src/queue/dispatcher.ts";
+import type { Responsiveness, Signal } from "../../src/queue/rules.ts";
+import type { Slots } from "../../src/queue/slots.ts";
+import type { Throttled } from "../../src/subjects/deliveries/claims.ts";
+import type { Claim } from "../../src/subjects/deliveries/rules.ts";
 import { dueOf } from "./due.ts";
 
 interface Settings {

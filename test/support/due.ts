@@ -1,4 +1,4 @@
-import type { DueSubscription } from "../../src/domain/due-notice.ts";
+import type { DueSubscription } from "../../src/queue/rules.ts";
 
 /** Due subscriptions, each of its own organization. */
 export function dueOf(...ids: string[]): DueSubscription[] {

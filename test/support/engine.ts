@@ -1,21 +1,24 @@
 import { randomBytes } from "node:crypto";
-import { postpone, recordAttempts } from "../../src/actions/attempts.ts";
-import { createCancelling } from "../../src/actions/cancellation.ts";
-import { claimDeliveries } from "../../src/actions/claims.ts";
-import type { Attempt, Claim } from "../../src/domain/attempt.ts";
-import type { Dependencies, Parts } from "../../src/actions/dependencies.ts";
-import { createDependencies } from "../../src/actions/create-dependencies.ts";
 import type { Vetted } from "../../src/egress/index.ts";
-import { createOrganization } from "../../src/actions/organizations.ts";
-import { NO_DISPATCHER, publish as publishEvents } from "../../src/actions/publish.ts";
-import { createSubscription } from "../../src/actions/subscriptions.ts";
-import { createDeliverer } from "../../src/delivery/deliver.ts";
-import type { Post } from "../../src/delivery/sender.ts";
-import { DEFERRED_DELAY_MS } from "../../src/domain/delivery.ts";
-import type { Outcome } from "../../src/domain/outcome.ts";
-import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
 import type { Database } from "../../src/postgres/database.ts";
-import { listDueSubscriptions } from "../../src/postgres/due-scan.ts";
+import { createDeliverer } from "../../src/queue/deliver.ts";
+import type { Post } from "../../src/queue/sender.ts";
+import { createDependencies } from "../../src/subjects/create-dependencies.ts";
+import { postpone, recordAttempts } from "../../src/subjects/deliveries/attempts.ts";
+import { createCancelling } from "../../src/subjects/deliveries/cancellation.ts";
+import { listDueSubscriptions } from "../../src/subjects/deliveries/claims-sql.ts";
+import { claimDeliveries } from "../../src/subjects/deliveries/claims.ts";
+import {
+  type Attempt,
+  type Claim,
+  DEFERRED_DELAY_MS,
+  type Outcome,
+  RETRY_DELAYS_MS,
+} from "../../src/subjects/deliveries/rules.ts";
+import type { Dependencies, Parts } from "../../src/subjects/dependencies.ts";
+import { NO_DISPATCHER, publish as publishEvents } from "../../src/subjects/events/publish.ts";
+import { createOrganization } from "../../src/subjects/organizations/work.ts";
+import { createSubscription } from "../../src/subjects/subscriptions/work.ts";
 import { createClock } from "./clock.ts";
 
 export type Answer = (post: Post) => Outcome | Promise<Outcome>;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { timeOrderedId } from "../../src/domain/ids.ts";
-import { type Database, type Queryable } from "../../src/postgres/database.ts";
-import { detachExpiredPartitions } from "../../src/postgres/partitions.ts";
+import { detachExpiredPartitions } from "../../src/jobs/maintenance-sql.ts";
+import { timeOrderedId } from "../../src/lib/ids.ts";
+import type { Database, Queryable } from "../../src/postgres/database.ts";
 import { ownerOf } from "./database.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
-import type { Outcome } from "../../src/domain/outcome.ts";
-import type { ReceiverOptions, Script } from "./receiver.ts";
+import type { Outcome } from "../../src/subjects/deliveries/rules.ts";
 import * as scripts from "./receiver-scripts.ts";
+import type { ReceiverOptions, Script } from "./receiver.ts";
 
 /** A hostile receiver, and the expected outcome of an attempt. */
 export interface Hostile {

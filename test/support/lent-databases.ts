@@ -9,9 +9,9 @@ import {
 } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { createPartitions } from "../../src/jobs/maintenance-sql.ts";
 import type { Database } from "../../src/postgres/database.ts";
-import { createPartitions } from "../../src/postgres/partitions.ts";
-import { PUBLISHER_ROLE } from "../../src/postgres/publisher-role.ts";
+import { PUBLISHER_ROLE } from "../../src/schema/rights.ts";
 
 /**
  * The databases of one run of the tests. To empty one takes a hundredth of the CPU of a new one, so a process uses its

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { createLogger } from "../../src/wiring/logger.ts";
+import { createLogger } from "../../src/observe/log.ts";
 
 /** A process that logs a number of lines of a kilobyte, reports this, and exits at once. */
 const [count = "0", said = ""] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import { compileTypes } from "../../src/event-types/compile.ts";
-import type { EventType } from "../../src/domain/event-types.ts";
+import type { EventType } from "../../src/subjects/event-types/rules.ts";
 
 const text = { type: "string" };
 const object = (properties: object, required: string[] = []) => ({

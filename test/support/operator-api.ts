@@ -2,9 +2,9 @@ import type { Readable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import type { InjectOptions } from "fastify";
 import { pino } from "pino";
-import type { Dependencies } from "../../src/actions/dependencies.ts";
-import type { OperatorToken } from "../../src/domain/operator-role.ts";
-import { buildOperatorApp, type OperatorAppOptions } from "../../src/http/operator/app.ts";
+import { buildOperatorApp, type OperatorAppOptions } from "../../src/http/operator-app.ts";
+import type { Dependencies } from "../../src/subjects/dependencies.ts";
+import type { OperatorToken } from "../../src/subjects/operators/rules.ts";
 
 export const OPERATORS: OperatorToken[] = [
   { name: "alice", role: "operate", token: "alice-token-of-thirty-two-letters" },

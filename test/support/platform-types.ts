@@ -1,4 +1,8 @@
-import { createEventTypes, type EventType, type EventTypes } from "../../src/domain/event-types.ts";
+import {
+  createEventTypes,
+  type EventType,
+  type EventTypes,
+} from "../../src/subjects/event-types/rules.ts";
 
 /** A platform's type whose `data` must hold a number `amount`. */
 export const ORDER_CREATED: EventType = {

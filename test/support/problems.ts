@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
-import type { ErrorCode } from "../../src/domain/errors.ts";
-import { PROBLEMS, type Problem } from "../../src/http/problem.ts";
 import type { TestContext } from "node:test";
+import addFormats from "ajv-formats";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { type Problem, PROBLEMS } from "../../src/http/problem.ts";
+import type { ErrorCode } from "../../src/lib/errors.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import { BASE_URL, type PartnerApi, startPartnerApi } from "./partner-api.ts";
 

@@ -1,12 +1,12 @@
-import { randomUUID } from "node:crypto";
 import assert from "node:assert/strict";
-import { createOrganization } from "../../src/actions/organizations.ts";
-import { createSubscription } from "../../src/actions/subscriptions.ts";
-import type { Fault } from "../../src/domain/errors.ts";
+import { randomUUID } from "node:crypto";
+import type { Fault } from "../../src/lib/errors.ts";
 import type { Database } from "../../src/postgres/database.ts";
+import { createOrganization } from "../../src/subjects/organizations/work.ts";
+import { createSubscription } from "../../src/subjects/subscriptions/work.ts";
 import { ANYWHERE, createEngine } from "./engine.ts";
-import { aPlatformsTypes } from "./platform-types.ts";
 import { PUBLISHER, startOperatorApi } from "./operator-api.ts";
+import { aPlatformsTypes } from "./platform-types.ts";
 
 /** The operators' listener for a publishing service, and a new organization. */
 export async function aPublisherApi(

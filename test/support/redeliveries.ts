@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after } from "node:test";
-import { takeRedeliveryTurn } from "../../src/actions/redelivery-turn.ts";
-import type { RedeliveryView } from "../../src/actions/views/redelivery.ts";
-import { publicId } from "../../src/domain/ids.ts";
+import { takeRedeliveryTurn } from "../../src/jobs/redelivery.ts";
+import { publicId } from "../../src/lib/ids.ts";
+import type { RedeliveryView } from "../../src/subjects/redeliveries/work.ts";
 import { createDatabase } from "./database.ts";
 import { aSubscription, createEngine, publish, refused } from "./engine.ts";
 import { startOperatorApi } from "./operator-api.ts";

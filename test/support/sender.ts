@@ -1,6 +1,4 @@
 import type { TestContext } from "node:test";
-import { createSender, type Post, type Send } from "../../src/delivery/sender.ts";
-import type { Clock } from "../../src/domain/clock.ts";
 import {
   type AddressPolicy,
   Egress,
@@ -8,6 +6,8 @@ import {
   type NameLookup,
   parseCidr,
 } from "../../src/egress/index.ts";
+import type { Clock } from "../../src/lib/clock.ts";
+import { createSender, type Post, type Send } from "../../src/queue/sender.ts";
 import { testAuthority } from "./certificates.ts";
 import { type ReceiverOptions, startReceiver } from "./receiver.ts";
 

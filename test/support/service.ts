@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { loadConfig } from "../../src/config.ts";
-import { doctor } from "../../src/doctor.ts";
-import { start } from "../../src/main.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { doctor } from "../../src/start/doctor.ts";
+import { start } from "../../src/start/main.ts";
 import { ADMIN_TOKEN, type Program, type Served } from "./program.ts";
 
 export interface RunningService extends Served {

@@ -1,5 +1,5 @@
-import type { EventType } from "../../src/domain/event-types.ts";
-import type { Outcome } from "../../src/domain/outcome.ts";
+import type { Outcome } from "../../src/subjects/deliveries/rules.ts";
+import type { EventType } from "../../src/subjects/event-types/rules.ts";
 
 /** The platform's event types. */
 export const TYPES = [

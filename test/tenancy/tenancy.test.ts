@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import fc from "fast-check";
-import { claimDeliveries } from "../../src/actions/claims.ts";
-import { publicId } from "../../src/domain/ids.ts";
-import { listDueSubscriptions } from "../../src/postgres/due-scan.ts";
+import { publicId } from "../../src/lib/ids.ts";
+import { listDueSubscriptions } from "../../src/subjects/deliveries/claims-sql.ts";
+import { claimDeliveries } from "../../src/subjects/deliveries/claims.ts";
 import { ERA } from "../support/clock.ts";
 import { createDatabase } from "../support/database.ts";
 import { acknowledged, attemptAll, refused } from "../support/engine.ts";

@@ -28,7 +28,7 @@ for (const release of releases) {
 
 async function upgrade(t: TestContext, release: Release) {
   const folder = await unpackRelease(t, release.commit);
-  const old = { entry: pathToFileURL(join(folder, "dist/src/cli.js")).href };
+  const old = { entry: pathToFileURL(join(folder, "dist/src/start/cli.js")).href };
 
   const set = { DRAIN: "3s", ROLE: "all" };
   const rig: Record<string, string> & typeof set = { ...(await aRig(t)), ...set };

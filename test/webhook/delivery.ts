@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { encodeEnvelope, TEST_EVENT, TEST_EVENT_DATA } from "../../src/domain/event.ts";
+import { encodeEnvelope, TEST_EVENT, TEST_EVENT_DATA } from "../../src/subjects/events/rules.ts";
 import { mintSigningSecret, signatureHeaders } from "../../src/webhook/sign.ts";
 
 export const SECRET = mintSigningSecret();

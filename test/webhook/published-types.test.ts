@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { fileURLToPath } from "node:url";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import ts from "typescript";
-import { OWN_EVENT_TYPES } from "../../src/domain/event-types.ts";
+import { OWN_EVENT_TYPES } from "../../src/subjects/event-types/rules.ts";
 import type { EventData } from "../../src/webhook/verify.ts";
 
 const declarations = fileURLToPath(new URL("../../src/webhook/index.d.ts", import.meta.url));

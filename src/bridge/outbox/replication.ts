@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { codeOf } from "../../lib/code-of.ts";
+import { codeOf } from "../../lib/objects.ts";
 import { type Source, type SourceContext, SourceFault } from "../source.ts";
 import { PgOutput } from "./pgoutput.ts";
 import { Session } from "./session.ts";
 import { confirm, end, isRoomy, type Replicated, sendStatus, type Stream, take } from "./stream.ts";
 import { describe, markSetAside, type Table, type TableSettings } from "./table.ts";
 
-export interface ReplicationSettings extends TableSettings {
+interface ReplicationSettings extends TableSettings {
   url: string;
   slot: string;
   publication: string;

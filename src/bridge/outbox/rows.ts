@@ -14,7 +14,7 @@ import {
   toMessage,
 } from "./table.ts";
 
-export interface RowsSettings extends TableSettings {
+interface RowsSettings extends TableSettings {
   url: string;
   pollMs: number;
 }

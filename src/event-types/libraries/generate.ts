@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
-import type { LibraryLanguage } from "../../domain/event-types.ts";
+import type { LibraryLanguage } from "../../subjects/event-types/rules.ts";
 import { describeFaults, loadFolder } from "../load.ts";
 import { goTypes } from "./go.ts";
 import { pythonTypes } from "./python.ts";
-import { typedEvents, type TypedEvent } from "./shape.ts";
+import { type TypedEvent, typedEvents } from "./shape.ts";
 import { typescriptTypes } from "./typescript.ts";
 
 const FOLDER = new URL("../../../../src/event-types/libraries/", import.meta.url);

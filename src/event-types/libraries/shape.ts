@@ -1,6 +1,6 @@
-import { type Schema, SchemaIndex } from "../../domain/schema-index.ts";
-import { isObject } from "../../lib/is-object.ts";
+import { isObject } from "../../lib/objects.ts";
 import type { Definition } from "../definition.ts";
+import { type Schema, SchemaIndex } from "../schema-index.ts";
 
 /** The kind of a schema's values, as far as types of programming languages express it. */
 export type Shape =

@@ -1,13 +1,18 @@
 import { readFile } from "node:fs/promises";
-import { noSuch } from "../../domain/errors.ts";
-import type { EventTypes } from "../../domain/event-types.ts";
-import type { DeskSettings } from "../../config.ts";
-import type { App } from "../app.ts";
+import type { DeskSettings } from "../../config/config.ts";
 import { brandStyle } from "../../lib/colour.ts";
-import { escapeHtml } from "./markup.ts";
-import { pageRoutes, pathOf } from "./page-routes.ts";
-import { PAGE_HEADERS, sendFile } from "./send-file.ts";
-import { type Served, Site } from "./site.ts";
+import { noSuch } from "../../lib/errors.ts";
+import type { EventTypes } from "../../subjects/event-types/rules.ts";
+import type { App } from "../app.ts";
+import {
+  escapeHtml,
+  PAGE_HEADERS,
+  pageRoutes,
+  pathOf,
+  sendFile,
+  type Served,
+  Site,
+} from "./site.ts";
 
 /** Rules of the service that the page tells. */
 interface Rules {

@@ -1,15 +1,245 @@
-import type { EventType, EventTypes } from "../../domain/event-types.ts";
-import { EXAMPLE } from "../../domain/example-event.ts";
-import { fieldsOf } from "./event-fields.ts";
-import { eventMarkdown, linkList, listMarkdown, sentence } from "./event-markdown.ts";
-import { EVENT_TEMPLATE } from "./event-template.ts";
-import { envelope, exampleRequest } from "./example-request.ts";
-import { codeBlock, escapeHtml, heading, highlightJson, span, table } from "./markup.ts";
+import { type Schema, SchemaIndex } from "../../event-types/schema-index.ts";
+import { publicId } from "../../lib/ids.ts";
+import { isObject } from "../../lib/objects.ts";
+import type { EventType, EventTypes } from "../../subjects/event-types/rules.ts";
+import { EXAMPLE, exampleBody } from "../../subjects/events/rules.ts";
+import { signatureHeaders } from "../../webhook/sign.ts";
+import {
+  codeBlock,
+  DOCS_BASE_URL,
+  escapeHtml,
+  heading,
+  highlightJson,
+  span,
+  table,
+} from "./site.ts";
+
+/** A member of an event's data. Nested members have names like `lines[].sku`. */
+interface Field {
+  name: string;
+  type: string;
+  required: boolean;
+  description: string;
+}
+
+const FIELDS_MAX = 500;
+const DEPTH_MAX = 8;
+
+/** An object whose members are listed. `around` are the schemas that it is in. */
+interface Place {
+  schema: Schema;
+  prefix: string;
+  around: readonly Schema[];
+}
+
+const indexes = new WeakMap<EventTypes, SchemaIndex>();
+
+/**
+ * Returns the members of a type's data that its schema lists by name: those of the top level first, then those within them, level by
+ * level. What is within itself is listed once.
+ */
+export function fieldsOf({ schema }: EventType, types: EventTypes): Field[] {
+  const index = indexes.get(types) ?? new SchemaIndex(types);
+  indexes.set(types, index);
+  const fields = new Map<string, Field>();
+  let level: Place[] = [{ schema: schema as Schema, prefix: "", around: [] }];
+  for (let depth = 0; depth < DEPTH_MAX && level.length > 0; depth++) {
+    level = level.flatMap((place) => [...list(place)]);
+  }
+  return [...fields.values()];
+
+  /** Adds the members of an object. Returns the objects within it. */
+  function* list({ schema, prefix, around }: Place): Generator<Place> {
+    const parts = [...partsOfObject(schema, index, around)];
+    const certain = parts.filter(({ isCertain }) => isCertain);
+    const required = new Set(certain.flatMap(({ part }) => listOf(part["required"])));
+    for (const { part, path } of parts) {
+      for (const [member, value] of Object.entries(objectOf(part["properties"]))) {
+        const name = prefix + member;
+        if (fields.has(name) || fields.size >= FIELDS_MAX) continue;
+        const own = resolve(objectOf(value), index);
+        fields.set(name, {
+          name,
+          type: typeOf(own, index),
+          required: required.has(member),
+          description: remarksOf(own),
+        });
+        yield { schema: objectOf(value), prefix: `${name}.`, around: path };
+        yield { schema: objectOf(own["items"]), prefix: `${name}[].`, around: path };
+      }
+    }
+  }
+}
+
+/** A schema that applies to the same object, and whether it always does. */
+interface Part {
+  part: Schema;
+  isCertain: boolean;
+  path: readonly Schema[];
+}
+
+/** The schema, what it refers to, and the parts of `allOf`, `anyOf` and `oneOf`. Leaves out those in `around`. */
+function* partsOfObject(
+  schema: Schema,
+  index: SchemaIndex,
+  around: readonly Schema[],
+  isCertain = true,
+): Generator<Part> {
+  if (around.includes(schema)) return;
+  const path = [...around, schema];
+  yield { part: schema, isCertain, path };
+  const { $ref, allOf, anyOf, oneOf } = schema;
+  const target = typeof $ref === "string" ? index.resolve($ref, schema) : undefined;
+  if (isObject(target)) yield* partsOfObject(target, index, path, isCertain);
+  for (const one of listOf(allOf)) yield* partsOfObject(objectOf(one), index, path, isCertain);
+  for (const one of [...listOf(anyOf), ...listOf(oneOf)]) {
+    yield* partsOfObject(objectOf(one), index, path, false);
+  }
+}
+
+/** Returns the schema merged with the target of its `$ref`. Its own keywords take precedence. */
+function resolve(schema: Schema, index: SchemaIndex): Schema {
+  let at = schema;
+  let whole: Schema = schema;
+  for (let hops = 0; typeof at["$ref"] === "string" && hops < DEPTH_MAX; hops++) {
+    at = objectOf(index.resolve(at["$ref"], at));
+    whole = { ...at, ...whole };
+  }
+  return whole;
+}
+
+function typeOf(schema: Schema, index: SchemaIndex, depth = 0): string {
+  const { type, items, format, enum: values } = schema;
+  const names = [type ?? []].flat().map(String);
+  if (names.length === 0) return values === undefined && !("const" in schema) ? "any" : "constant";
+  const text = names.map((name) => {
+    if (name !== "array" || items === undefined || depth >= DEPTH_MAX) return name;
+    return `array of ${typeOf(resolve(objectOf(items), index), index, depth + 1)}`;
+  });
+  return text.join(" or ") + (typeof format === "string" ? ` (${format})` : "");
+}
+
+function remarksOf(schema: Schema): string {
+  const { description, enum: values, minimum, maximum, minLength, maxLength, pattern } = schema;
+  const code = (value: unknown) =>
+    `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
+  const remarks = [
+    typeof description === "string" ? description : "",
+    Array.isArray(values) ? `One of ${values.map(code).join(", ")}.` : "",
+    "const" in schema ? `Always ${code(schema["const"])}.` : "",
+    minimum === undefined ? "" : `At least ${code(minimum)}.`,
+    maximum === undefined ? "" : `At most ${code(maximum)}.`,
+    minLength === undefined ? "" : `At least ${code(minLength)} characters.`,
+    maxLength === undefined ? "" : `At most ${code(maxLength)} characters.`,
+    pattern === undefined ? "" : `Matches ${code(pattern)}.`,
+  ];
+  return remarks.filter((remark) => remark !== "").join(" ");
+}
+
+function objectOf(value: unknown): Schema {
+  return isObject(value) ? value : {};
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns the body of an example delivery, indented. */
+function envelope({ name, example }: EventType): string {
+  return JSON.stringify(JSON.parse(exampleBody(name, example).toString("utf8")), null, 2);
+}
+
+/** Returns the headers and the body of an example delivery, with a valid signature. */
+export function exampleRequest({ name, example }: EventType): {
+  headers: Record<string, string>;
+  body: string;
+} {
+  const body = exampleBody(name, example);
+  const headers = {
+    Host: "partner.example",
+    "Content-Type": "application/json",
+    ...signatureHeaders({
+      signingSecret: EXAMPLE.signingSecret,
+      eventId: publicId("evt", EXAMPLE.eventId),
+      timestampMs: EXAMPLE.time.getTime() + 123,
+      body,
+    }),
+    "X-VC-Attempt": "1",
+  };
+  return { headers, body: body.toString("utf8") };
+}
+
+/** Returns the list of all event types in Markdown, for the page of events. */
+function listMarkdown(types: EventTypes): string {
+  const rows = [...types].map(({ name, summary }) => `| ${link(name)} | ${cell(summary)} |`);
+  return ["## All event types", "", "| type | meaning |", "|---|---|", ...rows].join("\n");
+}
+
+/** Returns the links to all event types, for llms.txt. */
+function linkList(types: EventTypes): string {
+  const links = [...types].map(({ name, summary }) => `- ${link(name)}: ${sentence(summary)}`);
+  return ["## Event types", "", ...links].join("\n");
+}
+
+function link(name: string): string {
+  return `[${name}](${DOCS_BASE_URL}/docs/events/${name}.md)`;
+}
+
+/** Returns the page of an event type in Markdown. */
+function eventMarkdown(type: EventType, types: EventTypes): string {
+  const { headers, body } = exampleRequest(type);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const request = ["POST /hooks HTTP/1.1", ...lines, "", body].join("\n");
+  return [
+    `# ${type.name}`,
+    sentence(type.summary),
+    ...(type.description ? [type.description] : []),
+    "## Data",
+    fieldTableMarkdown(type, types),
+    "## Example",
+    fence("json", envelope(type)),
+    "## Request",
+    `This request is signed with the secret \`${EXAMPLE.signingSecret}\`.`,
+    fence("http", request),
+  ].join("\n\n");
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function fieldTableMarkdown(type: EventType, types: EventTypes): string {
+  const rows = fieldsOf(type, types).map(
+    ({ name, type, required, description }) =>
+      `| \`${name}\` | ${cell(type)}${required ? ", required" : ""} | ${cell(description)} |`,
+  );
+  if (rows.length === 0) return "The schema lists no members.";
+  return ["| name | type | meaning |", "|---|---|---|", ...rows].join("\n");
+}
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll(/\s*\n\s*/g, " ");
+}
+
+function fence(language: string, code: string): string {
+  return `\`\`\`${language}\n${code}\n\`\`\``;
+}
+
+/** The placeholders for event types, which only a running service knows. */
+export const EVENT_TEMPLATE = {
+  /** The template page, which is served only under the names of types. */
+  path: "/docs/event-type",
+  title: "event-type-title",
+  summary: "event-type-summary",
+  content: "<!-- event-type-content -->",
+  /** On the page that lists the types. */
+  list: "<!-- event-types -->",
+};
 
 const PAGE = "/docs/events";
 
 /** Fills the event types of this service into a built page. */
-export type Fill = (path: string, written: string) => Promise<string>;
+type Fill = (path: string, written: string) => Promise<string>;
 
 /** Fills in the list of types, and adds each type to the search index and to llms.txt. Without types of a platform it adds nothing. */
 export function createFill(types: EventTypes): Fill {

@@ -1,6 +1,5 @@
 import pg from "pg";
-import { codeOf } from "../../lib/code-of.ts";
-import { cut } from "../../lib/cut.ts";
+import { codeOf, cut } from "../../lib/objects.ts";
 
 interface Place {
   host: string;

@@ -22,7 +22,7 @@ const CONTENT_MS = 10_000;
 const HOLDER_SHARE = 1 / 2;
 
 /** For whom a statement or a transaction is, and the time of the monotonic clock at which it is abandoned. */
-export interface Lending {
+interface Lending {
   holder?: Holder;
   untilMs?: number;
 }

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { openSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { publish } from "../../../src/actions/publish.ts";
-import { parseId } from "../../../src/domain/ids.ts";
+import { parseId } from "../../../src/lib/ids.ts";
 import { connect, type Queryable } from "../../../src/postgres/database.ts";
+import { publish } from "../../../src/subjects/events/publish.ts";
 import { ADMIN_TOKEN, run } from "../../support/program.ts";
 import { readPublications, type Way, write } from "../publications.ts";
 import { PUBLISHED_TYPE, type PublisherOptions, WHERE } from "../publishers.ts";
@@ -15,8 +15,10 @@ import { pick, randomFrom } from "../random.ts";
  * it, and each answer. After a restart it sends the keys without an answer again. It ends with its parent.
  */
 process.on("disconnect", () => process.exit());
-process.on("SIGINT", () => undefined); // Ctrl-C reaches this process too, but only the parent ends it.
-process.setMaxListeners(0); // Each request waits for an answer from the parent.
+process.on("SIGINT", () => undefined);
+// Ctrl-C reaches this process too, but only the parent ends it.
+process.setMaxListeners(0);
+// Each request waits for an answer from the parent.
 
 const WORKERS = 8;
 const PATIENCE_MS = 3_000;

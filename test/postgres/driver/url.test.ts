@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadConfig } from "../../../src/config.ts";
+import { loadConfig } from "../../../src/config/config.ts";
 import { readUrl } from "../../../src/postgres/driver/url.ts";
 import { column } from "../../support/columns.ts";
 

@@ -1,0 +1,38 @@
+import { noteUnread, whileRead } from "../commands/output.ts";
+import { printableLines } from "../lib/printable.ts";
+import { bridgeCommand } from "./command.ts";
+import { bridge } from "./main.ts";
+
+/** The program of the package `@partner-api/bridge`: the command `bridge`, without the service. */
+export async function main(
+  argv: string[],
+  { version, env }: { version: string; env: Record<string, string | undefined> },
+): Promise<void> {
+  const userAgent = `Partner-API-Bridge/${version}`;
+  const environment = { env, userAgent, stdout: (text: string) => process.stdout.write(text) };
+  process.stdout.on("error", noteUnread);
+  try {
+    await bridgeCommand((options) => runBridge(options, environment))
+      .name("partner-api-bridge")
+      .version(version)
+      .parseAsync(argv, { from: "user" });
+  } catch (error) {
+    process.stderr.write(printableLines(`error: ${(error as Error).message}\n`));
+    process.exit(1);
+  }
+}
+
+/** Runs the bridge until a signal. */
+export async function runBridge(...[options, environment]: RunArguments): Promise<boolean> {
+  const results: boolean[] = [];
+  await whileRead(async (stop) => {
+    results.push(await bridge(options, environment, stop));
+  });
+  if (results.includes(false)) return false;
+  process.exit(0); // A client of a broker may leave a connection open that nobody needs.
+}
+
+type RunArguments = [
+  ...Parameters<Parameters<typeof bridgeCommand>[0]>,
+  Parameters<typeof bridge>[1],
+];

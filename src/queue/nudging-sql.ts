@@ -1,0 +1,23 @@
+import type { Database, Queryable } from "../postgres/database.ts";
+import type { Listener } from "../postgres/driver/listener.ts";
+
+/** A channel for each schema, because a database may have several. */
+const CHANNEL = "'partner_api_due_' || md5(current_schema())";
+
+/**
+ * Notifies every process that listens. Call it outside of transactions that publish, because commits with a notice queue for
+ * one lock of the server. It does not wait for the disk.
+ */
+export async function sendNotice(db: Queryable, notice: string): Promise<void> {
+  await db`
+    select set_config('synchronous_commit', 'off', true),
+           pg_notify(${db.unsafe(CHANNEL)}, ${notice})`;
+}
+
+/** Receives the notices of all processes. Returns null if a pooler makes that impossible. */
+export function listenForNotices(
+  db: Database,
+  onNotice: (notice: string) => void,
+): Listener | null {
+  return db.listen({ channel: `select ${CHANNEL} as name`, onNotice });
+}

@@ -1,0 +1,191 @@
+import { codeOf } from "../lib/objects.ts";
+import { arrayText } from "../postgres/array-text.ts";
+import { type Database, isForbidden, type Queryable } from "../postgres/database.ts";
+import { lockSchema } from "./migrate.ts";
+
+/** A role whose only right is to call `partner_api_publish`. */
+export const PUBLISHER_ROLE = "partner_api_publisher";
+
+/** The errors if two processes create the same role at once. */
+const EXISTS = ["42710", "23505"];
+
+/**
+ * Creates the role and grants its right. If the schema's owner may not create roles, returns the statement that an
+ * administrator has to run first. Otherwise returns null.
+ */
+export async function grantPublisher(owner: Database): Promise<string | null> {
+  const create = `create role ${PUBLISHER_ROLE} nologin`;
+  const known = await owner`select from pg_roles where rolname = ${PUBLISHER_ROLE}`;
+  if (known.length === 0) {
+    try {
+      await owner.unsafe(create);
+    } catch (error) {
+      if (isForbidden(error)) return create;
+      if (!EXISTS.includes(codeOf(error))) throw error;
+    }
+  }
+  await grantExecute(owner);
+  return null;
+}
+
+/** Every start calls this, so it changes nothing if the right exists. */
+async function grantExecute(owner: Database): Promise<void> {
+  await owner.begin(async (tx) => {
+    await lockSchema(tx);
+    const [{ schema, isGranted }] = await tx<[{ schema: string; isGranted: boolean }]>`
+      select current_schema() as schema,
+             has_function_privilege(${PUBLISHER_ROLE}::name, oid, 'execute')
+               and has_schema_privilege(${PUBLISHER_ROLE}::name, pronamespace, 'usage') as "isGranted"
+        from pg_proc
+       where oid = 'partner_api_publish'::regproc`;
+    if (isGranted) return;
+    await tx`grant usage on schema ${tx(schema)} to ${tx(PUBLISHER_ROLE)}`;
+    await tx`grant execute on function partner_api_publish to ${tx(PUBLISHER_ROLE)}`;
+  });
+}
+
+/**
+ * The rights of the service to each table if its role does not own the schema. The role can neither change nor erase what
+ * happened. A subscription keeps its URL and its organization, and a key keeps its hash. Tables that are not listed are
+ * inaccessible, so list each new one.
+ */
+const RIGHTS: Record<string, string> = {
+  organizations: "select, insert, update (rate_limit_per_minute, closed_at)",
+  slugs: "select, insert",
+  api_keys: "select, insert, update (last_used_at, revoked_at)",
+  subscriptions:
+    "select, insert, update (sealed_secret, consecutive_failures, auto_disabled_at, deleted_at)",
+  subscription_ceilings: "select, insert, update (max_per_second, burst, full_at), delete",
+  events: "select, insert",
+  dedupe_keys: "select, insert, update (event_id, at), delete",
+  kept_answers: "select, insert, update (request_hash, subscription_id, at, sealed_answer), delete",
+  limit_notices: "select, insert, update (at)",
+  waiting_deliveries: "select, insert, update, delete",
+  finished_deliveries: "select, insert, update (attempts, last_reason, lease_id)",
+  attempts: "select, insert",
+  redelivery_marks: "select, insert",
+  redelivery_jobs:
+    "select, insert, update (state, finished_at, total, done, skipped, failed, at_subscription, at_state, at_delivery, next_at, written_at)",
+  audit: "select",
+  rate_windows: "select, insert, update",
+  history_exports: "select, update (lease_id, next_at, failures, failing_since, last_failure)",
+  settings: "select",
+  event_types: "select, insert, update (retired_at)",
+  event_type_nodes: "select, insert, update (names, seen_at, ended_at), delete",
+  operator_changes: "select, insert",
+  ended_sessions: "select, insert, delete",
+  activity_minutes: "select, insert, update, delete",
+  activity_hours: "select, insert, update",
+  processes: "select, insert, update, delete",
+  readiness: "select, update (writes)",
+  schema_migrations: "select",
+};
+
+const FUNCTIONS = [
+  "create_partitions",
+  "drop_expired_partitions",
+  "detach_expired_partition",
+  "permit_export",
+  "drop_exported_partition",
+  "delete_expired_rows",
+  "drop_rolled_up_minutes",
+  "lock_partitions",
+  "delete_expired_marks",
+  "delete_expired_jobs",
+  "delete_expired_changes",
+  "move_strays",
+  "erase_payload",
+  "record_late_successes",
+  "retention",
+  "partition_width",
+  "first_id_at",
+  "moment_of",
+];
+
+/** Grants the service's role exactly its rights, and revokes others. Other objects in the schema are not changed. */
+export async function grantService(db: Database, role: string): Promise<void> {
+  await db.begin(async (tx) => {
+    await lockSchema(tx); // The server refuses two grants on one table at the same time.
+    const name = tx(role);
+    const [{ schema }] = await tx<[{ schema: string }]>`select current_schema() as schema`;
+    await tx`grant usage on schema ${tx(schema)} to ${name}`; // Every role has this by default. It may have been revoked.
+    for (const [table, rights] of Object.entries(RIGHTS)) {
+      await tx`revoke all on ${tx(table)} from ${name}`;
+      await tx`grant ${tx.unsafe(rights)} on ${tx(table)} to ${name}`;
+    }
+    await tx`grant execute on function ${tx.unsafe(FUNCTIONS.join(", "))} to ${name}`;
+    await requireUsage(tx, schema, role);
+  });
+}
+
+/** Who does not own the schema grants nothing, and the server only warns of that. */
+async function requireUsage(tx: Queryable, schema: string, role: string): Promise<void> {
+  const [{ may }] = await tx<[{ may: boolean }]>`
+    select has_schema_privilege(${role}::name, ${schema}, 'usage') as may`;
+  if (may) return;
+  throw new Error(
+    `${role} may not use the schema ${schema}: as the schema's owner, run \`grant usage on schema ${schema} to ${role}\``,
+  );
+}
+
+/** Returns the rights that this role lacks, as in a GRANT. */
+export async function findMissing(db: Queryable, role: string): Promise<string[]> {
+  const needed = listRights();
+  const rows = await db<{ missing: string }[]>`
+    select verb || coalesce(' (' || col || ')', '') || ' on ' || tab as missing
+      from unnest(${arrayText(needed.map(({ table }) => table))}::text::text[],
+                  ${arrayText(needed.map(({ verb }) => verb))}::text::text[],
+                  ${arrayText(needed.map(({ column }) => column))}::text::text[]) as needed (tab, verb, col)
+     where not case when col is null then has_table_privilege(${role}::name, tab, verb)
+                    else has_column_privilege(${role}::name, tab, col, verb) end
+     union all
+    select 'execute on function ' || name
+      from unnest(${arrayText(FUNCTIONS)}::text::text[]) as name
+     where not has_function_privilege(${role}::name, name::regproc, 'execute')
+     order by 1`;
+  return rows.map(({ missing }) => missing);
+}
+
+/** Returns the rights for each table and each column. */
+function listRights(): { table: string; verb: string; column: string | null }[] {
+  return Object.entries(RIGHTS).flatMap(([table, rights]) =>
+    [...rights.matchAll(/(\w+)(?: \((.+?)\))?/g)].flatMap(([, verb = "", columns]) =>
+      (columns?.split(", ") ?? [null]).map((column) => ({ table, verb, column })),
+    ),
+  );
+}
+
+/**
+ * Returns what makes a role stronger than the service needs, or null. A role that may create in the schema is as strong as its
+ * owner, because the owner's functions would use its objects.
+ */
+export async function findExcess(db: Queryable, role: string): Promise<"owner" | "create" | null> {
+  const [row] = await db<[{ excess: "owner" | "create" | null }]>`
+    select case when pg_has_role(${role}::name, relowner, 'member') then 'owner'
+                when has_schema_privilege(${role}::name, relnamespace, 'create') then 'create' end as excess
+      from pg_class where oid = 'settings'::regclass`;
+  return row.excess;
+}
+
+/**
+ * Throws if a schema that comes before ours in this session has a table or a function of the same name. We would read and write the
+ * other one.
+ */
+export async function requireSight(db: Queryable): Promise<void> {
+  const names = arrayText([...Object.keys(RIGHTS), ...FUNCTIONS]);
+  const [row] = await db<[{ schema: string | null; hidden: string | null }]>`
+    with ours as (
+      select relnamespace as schema from pg_class where oid = to_regclass('schema_migrations')),
+    hidden as (
+      select relname as name from ours join pg_class c on relnamespace = schema
+       where relname = any(${names}::text::text[]) and not pg_table_is_visible(c.oid)
+       union
+      select proname from ours join pg_proc p on pronamespace = schema
+       where proname = any(${names}::text::text[]) and not pg_function_is_visible(p.oid))
+    select (select nspname from ours join pg_namespace n on n.oid = schema) as schema,
+           (select string_agg(name, ', ' order by name) from hidden) as hidden`;
+  if (row.hidden === null) return;
+  throw new Error(
+    `another schema of search_path hides ${row.hidden} of the schema ${row.schema}: add search_path=${row.schema} to the URL`,
+  );
+}

@@ -1,0 +1,198 @@
+import type { AttemptId } from "../../lib/ids.ts";
+import { arrayText, type Columns, type Value } from "../../postgres/array-text.ts";
+import type { Queryable } from "../../postgres/database.ts";
+import type { Move } from "../subscriptions/rules.ts";
+import { type Attempt, auditOf } from "./rules.ts";
+
+/**
+ * Records successes: finishes their deliveries and resets the failure counters. Returns how many it recorded. If a
+ * lease was lost, the delivery has a newer lease, perhaps of this process. It is not changed.
+ */
+export async function recordDelivered(db: Queryable, attempts: Attempt[]): Promise<number> {
+  if (attempts.length === 0) return 0;
+  const column = columnsOf(attempts.toSorted(byDelivery));
+  const recovering = new Set(attempts.map(({ claim }) => claim.subscriptionId));
+  const { count } = await db`
+    with ended as (
+      select *
+        from unnest(${column("id")}::text::uuid[], ${column("delivery_id")}::text::uuid[], ${column("lease_id")}::text::uuid[],
+                    ${column("http_status")}::text::int[], ${column("duration_ms")}::text::int[],
+                    ${column("attempted_at")}::text::timestamptz[])
+             as e (id, delivery_id, lease_id, http_status, duration_ms, attempted_at)
+    ),
+    -- Only subscriptions with a counter to reset: a write for every success would slow everything down.
+    -- Locked before any delivery, as everywhere. The other order could deadlock with a deletion.
+    recovering as (
+      select id
+        from subscriptions
+       where id = any(${[...recovering]}::uuid[])
+         and consecutive_failures > 0 and auto_disabled_at is null
+         and sealed_secret is not null -- Not deleted. This condition makes the planner use the index of ids.
+       order by id
+         for no key update
+    ),
+    gone as (
+      delete from waiting_deliveries q
+       using ended e
+       where q.id = e.delivery_id and q.lease_id = e.lease_id
+         and (select count(*) from recovering) >= 0 -- Makes this read come first.
+      returning q.event_id, q.subscription_id, q.organization_id, q.created_at, q.attempts + 1 as attempts, q.last_reason, e.*
+    ),
+    recovered as (
+      update subscriptions
+         set consecutive_failures = 0
+       where id in (select id from recovering)
+         and id in (select subscription_id from gone)
+    )
+    insert into finished_deliveries
+           (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts, last_reason,
+            success_id, success_http_status, success_duration_ms)
+    select delivery_id, event_id, subscription_id, organization_id, created_at,
+           attempted_at + duration_ms * interval '1 millisecond', 'delivered', attempts, last_reason,
+           id, http_status, duration_ms
+      from gone`;
+  return count;
+}
+
+/**
+ * Records attempts that leave their deliveries waiting, dead-lettered or cancelled. Returns how many it recorded, like
+ * `recordDelivered`.
+ */
+export async function recordUndelivered(db: Queryable, moves: Move[]): Promise<number> {
+  if (moves.length === 0) return 0;
+  const { count } = await db`
+    with ended as (${rowsOf(db, moves)}),
+    kept as (
+      update waiting_deliveries q
+         set attempts = q.attempts + 1, due_at = e.due_at, lease_id = null, leased_until = null, lost_leases = 0,
+             last_reason = e.reason
+        from ended e
+       where q.id = e.delivery_id and q.lease_id = e.lease_id and e.state = 'waiting'
+      returning q.subscription_id, q.event_id, q.attempts, e.*
+    ),
+    gone as (
+      delete from waiting_deliveries q
+       using ended e
+       where q.id = e.delivery_id and q.lease_id = e.lease_id and e.state <> 'waiting'
+      returning q.subscription_id, q.event_id, q.attempts + 1 as attempts, e.*, q.organization_id, q.created_at, q.last_reason
+    ),
+    finished as (
+      insert into finished_deliveries
+             (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts, last_reason)
+      select delivery_id, event_id, subscription_id, organization_id, created_at,
+             attempted_at + duration_ms * interval '1 millisecond', state, attempts, coalesce(reason, last_reason)
+        from gone
+    ),
+    moved as (
+      select * from kept
+      union all
+      select subscription_id, event_id, attempts, id, delivery_id, lease_id, event_type, http_status, reason, detail, duration_ms,
+             attempted_at, state, due_at
+        from gone
+    )
+    insert into attempts
+           (id, delivery_id, subscription_id, event_id, event_type, attempt, http_status, reason, detail, dead_lettered,
+            duration_ms, attempted_at, next_attempt_at)
+    select id, delivery_id, subscription_id, event_id, event_type, attempts, http_status, reason, detail,
+           state = 'dead_lettered', duration_ms, attempted_at, due_at
+      from moved`;
+  return count;
+}
+
+/** Returns the ids of those attempts that are recorded as successes. */
+export async function listDelivered(db: Queryable, attempts: Attempt[]): Promise<AttemptId[]> {
+  const rows = await db<{ success_id: AttemptId }[]>`
+    select success_id
+      from finished_deliveries
+     where id = any(${attempts.map(({ claim }) => claim.id)}::uuid[])
+       and success_id = any(${attempts.map(({ id }) => id)}::uuid[])`;
+  return rows.map((row) => row.success_id);
+}
+
+/** Records successes of attempts that ran while their deliveries were cancelled: they are delivered. Returns their ids. */
+export async function recordLateSuccesses(
+  db: Queryable,
+  attempts: Attempt[],
+  cancelledSince: Date,
+): Promise<AttemptId[]> {
+  if (attempts.length === 0) return [];
+  const column = columnsOf(attempts);
+  const rows = await db<{ id: AttemptId }[]>`
+    select record_late_successes(
+             ${column("id")}::text::uuid[], ${column("delivery_id")}::text::uuid[], ${column("lease_id")}::text::uuid[],
+             ${column("http_status")}::text::int[], ${column("duration_ms")}::text::int[],
+             ${column("attempted_at")}::text::timestamptz[], ${cancelledSince}) as id`;
+  return rows.map((row) => row.id);
+}
+
+/** The same for failures. Changes nothing else. */
+export async function recordLateFailures(
+  db: Queryable,
+  attempts: Attempt[],
+  cancelledSince: Date,
+): Promise<AttemptId[]> {
+  if (attempts.length === 0) return [];
+  const moves = attempts.map((attempt): Move => ({ attempt, next: CANCELLED }));
+  const rows = await db<{ id: AttemptId }[]>`
+    with ended as (${rowsOf(db, moves)}),
+    late as (
+      update finished_deliveries f
+         set attempts = f.attempts + 1, last_reason = e.reason, lease_id = null
+        from ended e
+       where f.id = e.delivery_id and f.lease_id = e.lease_id and f.finished_at >= ${cancelledSince}
+      returning f.id, f.event_id, f.subscription_id, f.attempts, e.id as attempt_id
+    )
+    insert into attempts
+           (id, delivery_id, subscription_id, event_id, event_type, attempt, http_status, reason, detail, dead_lettered,
+            duration_ms, attempted_at, next_attempt_at)
+    select e.id, l.id, l.subscription_id, l.event_id, e.event_type, l.attempts, e.http_status, e.reason, e.detail, false,
+           e.duration_ms, e.attempted_at, null
+      from late l
+      join ended e on e.id = l.attempt_id
+    returning id`;
+  return rows.map((row) => row.id);
+}
+
+const CANCELLED = { state: "cancelled", dueAt: null } as const;
+
+function rowsOf(db: Queryable, moves: Move[]) {
+  const sorted = moves.toSorted((a, b) => byDelivery(a.attempt, b.attempt));
+  const column = columnsOf(sorted.map(({ attempt }) => attempt));
+  const states = arrayText(sorted.map(({ next }) => next.state));
+  const dueAt = arrayText(sorted.map(({ next }) => next.dueAt));
+  return db`
+    select *
+      from unnest(${column("id")}::text::uuid[], ${column("delivery_id")}::text::uuid[], ${column("lease_id")}::text::uuid[],
+                  ${column("event_type")}::text::text[], ${column("http_status")}::text::int[], ${column("reason")}::text::text[],
+                  ${column("detail")}::text::text[],
+                  ${column("duration_ms")}::text::int[], ${column("attempted_at")}::text::timestamptz[],
+                  ${states}::text::text[], ${dueAt}::text::timestamptz[])
+           as e (id, delivery_id, lease_id, event_type, http_status, reason, detail, duration_ms, attempted_at, state, due_at)`;
+}
+
+/** Rows are written in the order of their deliveries, so that two statements cannot deadlock. */
+function byDelivery(a: Attempt, b: Attempt): number {
+  return a.claim.id < b.claim.id ? -1 : 1;
+}
+
+/**
+ * Returns each column as an array in one text. Rows of JSON cost the database twice as much, and us as well. The column names
+ * are written out, because the driver searches the whole statement for each list of names that it fills in.
+ */
+function columnsOf(attempts: Attempt[]): (name: keyof typeof COLUMNS) => string {
+  return (name) => arrayText(attempts.map<Value>(COLUMNS[name]));
+}
+
+const COLUMNS = {
+  id: ({ id }) => id,
+  delivery_id: ({ claim }) => claim.id,
+  lease_id: ({ claim }) => claim.leaseId,
+  event_type: ({ claim }) => claim.type,
+  http_status: ({ outcome }) => auditOf(outcome).httpStatus,
+  reason: ({ outcome }) => auditOf(outcome).reason,
+  detail: ({ outcome }) => auditOf(outcome).detail,
+  // Clocks step. The result always fits the column.
+  duration_ms: ({ startedAt, endedAt }) =>
+    Math.min(Math.max(0, endedAt.getTime() - startedAt.getTime()), 2 ** 31 - 1),
+  attempted_at: ({ startedAt }) => startedAt,
+} satisfies Columns<Attempt>;

@@ -1,0 +1,198 @@
+import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../../lib/ids.ts";
+import type { Queryable } from "../../postgres/database.ts";
+import type { Fragment } from "../../postgres/driver/statement.ts";
+import type { DeliveryState } from "./rules.ts";
+import { type Delivery, isFinishedAs, selectFinished, selectWaiting, withNames } from "./sql.ts";
+
+export interface DeliveryFilter {
+  /** Null: all. */
+  subscriptionIds?: SubscriptionId[] | null;
+  /** The owner of more subscriptions than a search can name. */
+  crowd?: Crowd | null;
+  eventId?: EventId | null;
+  eventType?: string | null;
+  state?: DeliveryState | null;
+  reason?: string | null;
+  /** Created at or after this time. */
+  since?: Date | null;
+  /** Created before this time. */
+  until?: Date | null;
+}
+
+/** An organization, a host, or an organization's subscriptions at a host. */
+export interface Crowd {
+  organizationId: OrganizationId | null;
+  host: string | null;
+}
+
+interface Page {
+  after: DeliveryId | null;
+  limit: number;
+}
+
+/** Rows of the history, and of the queue, that one search reads beyond a page. */
+const HISTORY_MAX = 5_000;
+const QUEUE_MAX = 1_000;
+
+/** The same without `reached`, for owners with few deliveries. */
+export async function listDeliveries(
+  db: Queryable,
+  filter: DeliveryFilter,
+  page: Page,
+): Promise<Delivery[]> {
+  return (await searchDeliveries(db, filter, page)).rows;
+}
+
+/**
+ * Searches queue and history, newest first, after the delivery `after`. Reads a bounded number of rows. If too many of them do
+ * not match, it returns fewer than `limit` rows and the id that it has `reached`. Continue after that id.
+ */
+export async function searchDeliveries(
+  db: Queryable,
+  filter: DeliveryFilter,
+  page: Page,
+): Promise<{ rows: Delivery[]; reached: DeliveryId | null }> {
+  const found = await db<(Delivery & { reached: DeliveryId | null })[]>`
+    with ${searchQueue(db, filter, page)}, ${searchHistory(db, filter, page)},
+    -- Both parts are complete down to this id.
+    reached as (
+      select id from (select id from queue_end union all select id from history_end) e
+       order by id desc
+       limit 1
+    ),
+    page as (
+      select * from (select * from queue union all select * from history) d
+       where id >= coalesce((select id from reached), id)
+       order by id desc
+       limit ${page.limit}
+    )
+    select d.*, (select id from reached) as reached
+      from (select) one
+      left join (${withNames(db, db`select * from page`)}) d on true
+     order by d.id desc`;
+  const rows = found.filter(({ id }) => (id as DeliveryId | null) !== null);
+  const isFull = rows.length === page.limit;
+  return { rows, reached: isFull ? null : (found[0]?.reached ?? null) };
+}
+
+/** Conditions that no index serves, or not together with the others. Rows are read and checked. */
+function residue(db: Queryable, filter: DeliveryFilter) {
+  const { subscriptionIds, crowd, eventType, state, reason } = filter;
+  return db`
+    ${subscriptionIds ? db`and subscription_id = any(${subscriptionIds}::uuid[])` : db``}
+    ${crowd?.organizationId ? db`and organization_id = ${crowd.organizationId}` : db``}
+    ${crowd?.host ? db`and (select s.host from subscriptions s where s.id = subscription_id) = ${crowd.host}` : db``}
+    ${eventType ? db`and exists (select from events where id = event_id and type = ${eventType})` : db``}
+    ${state ? db`and state = ${state}` : db``}
+    ${reason ? db`and last_reason = ${reason}` : db``}`;
+}
+
+function isInPage(db: Queryable, { since, until }: DeliveryFilter, { after }: Page): Fragment {
+  return db`
+    ${since ? db`and id >= first_id_at(${since})` : db``}
+    ${until ? db`and id < first_id_at(${until})` : db``}
+    ${after ? db`and id < ${after}` : db``}`;
+}
+
+/** The tables `history` and `history_end`: the matching rows, and the id down to which they are complete. */
+function searchHistory(db: Queryable, filter: DeliveryFilter, page: Page): Fragment {
+  const { subscriptionIds, crowd, eventId, state, reason } = filter;
+  if (state === "waiting") {
+    return db`history as (${selectFinished(db)} where false), history_end as (select id from history)`;
+  }
+  const isDelivered = state === "delivered";
+  const isJudged =
+    Boolean(eventId ?? filter.eventType ?? crowd ?? (reason && state)) || isDelivered;
+  const owners = eventId ? null : (subscriptionIds ?? null);
+  const share = isJudged ? Math.ceil(HISTORY_MAX / Math.max(1, owners?.length ?? 1)) : 0;
+  const scanned = Math.max(page.limit, share);
+
+  // An index holds an organization's dead letters and cancelled deliveries. Its others are read and checked.
+  const isIndexed = crowd?.organizationId && state && !isDelivered && !reason;
+  const everyone = isIndexed ? db`organization_id = ${crowd.organizationId}` : db`true`;
+  const scan = (condition: Fragment) => db`
+    (${selectFinished(db)}
+      where ${condition}
+        ${isDelivered ? db`` : isFinishedAs(db, reason ? null : state)}
+        ${reason ? db`and last_reason = ${reason}` : db``}
+        ${isInPage(db, filter, page)}
+      order by id desc
+      limit ${scanned})`;
+  const scans = owners
+    ? db`
+      select f.* from unnest(${owners}::uuid[]) as s (owner)
+       cross join lateral ${scan(db`subscription_id = s.owner`)} f`
+    : scan(eventId ? db`event_id = ${eventId}` : everyone);
+  return db`
+    history_scan as materialized (${scans}),
+    history as (select * from history_scan where true ${residue(db, filter)}),
+    -- The last id of each subscription whose scan was cut off.
+    history_end as (
+      select min(id::text collate "C")::uuid as id
+        from history_scan
+       ${owners ? db`group by subscription_id` : db``}
+      having count(*) = ${scanned}
+    )`;
+}
+
+/** The tables `queue` and `queue_end`, in the same way. */
+function searchQueue(db: Queryable, filter: DeliveryFilter, page: Page): Fragment {
+  const { subscriptionIds, eventId, state } = filter;
+  if (state && state !== "waiting") {
+    return db`queue as (${selectWaiting(db)} where false), queue_end as (select id from queue)`;
+  }
+  const fits = residue(db, filter);
+  const inPage = isInPage(db, filter, page);
+  if (eventId) {
+    const queue = db`${waitingOfEvent(db, eventId, inPage)}`;
+    return db`
+      queue as (select * from (${queue}) q where true ${fits}), queue_end as (select id from queue where false)`;
+  }
+
+  const newest = db`
+    newest as materialized (
+      ${selectWaiting(db)} where true ${inPage} order by id desc limit ${QUEUE_MAX}
+    ),
+    near as materialized (select * from newest where true ${fits})`;
+  const end = db`
+    select min(id::text collate "C")::uuid as id from newest having count(*) = ${QUEUE_MAX}`;
+  if (!subscriptionIds) return db`${newest}, queue as (select * from near), queue_end as (${end})`;
+
+  // A subscription with many waiting deliveries has some among the newest. For one with few, all are read by the index of due
+  // deliveries, whose order does not help here.
+  return db`
+    ${newest},
+    own as materialized (
+      select w.*
+        from unnest(${subscriptionIds}::uuid[]) as s (owner)
+       cross join lateral (
+         ${selectWaiting(db)} where subscription_id = s.owner
+         offset 0 -- Keeps the planner from walking the ids.
+       ) w
+       where (select count(*) from near) < ${page.limit} and (select count(*) from newest) = ${QUEUE_MAX}
+       limit ${QUEUE_MAX + 1}
+    ),
+    own_is_all as (
+      select (select count(*) from near) < ${page.limit} and (select count(*) from newest) = ${QUEUE_MAX}
+             and (select count(*) from own) <= ${QUEUE_MAX} as yes
+    ),
+    queue as (
+      select * from near where not (select yes from own_is_all)
+      union all
+      select * from own where (select yes from own_is_all) ${fits} ${inPage}
+    ),
+    queue_end as (select id from (${end}) e where not (select yes from own_is_all))`;
+}
+
+/** A delivery that was created with its event has an id of its millisecond. An index holds those of later creation. */
+function waitingOfEvent(db: Queryable, eventId: EventId, inPage: Fragment): Fragment {
+  const ms = eventId.slice(0, 13);
+  return db`
+    (${selectWaiting(db)}
+      where id between ${`${ms}-0000-0000-000000000000`} and ${`${ms}-ffff-ffff-ffffffffffff`}
+        and event_id = ${eventId} ${inPage})
+    union all
+    (${selectWaiting(db)}
+      where substring(uuid_send(id) from 1 for 6) <> substring(uuid_send(event_id) from 1 for 6)
+        and event_id = ${eventId} ${inPage})`;
+}

@@ -1,0 +1,342 @@
+import type {
+  AttemptId,
+  DeliveryId,
+  EventId,
+  OrganizationId,
+  SubscriptionId,
+} from "../../lib/ids.ts";
+import type { Queryable } from "../../postgres/database.ts";
+import type { Fragment, Statement } from "../../postgres/driver/statement.ts";
+import type { DeliveryState } from "./rules.ts";
+
+/** An attempt as the audit shows it. */
+export interface AuditedAttempt {
+  id: AttemptId;
+  subscriptionId: SubscriptionId;
+  eventId: EventId;
+  eventType: string;
+  attempt: number;
+  httpStatus: number;
+  reason: string | null;
+  detail: string | null;
+  isDeadLettered: boolean;
+  durationMs: number;
+  attemptedAt: Date;
+  nextAttemptAt: Date | null;
+}
+
+function columns(db: Queryable) {
+  return db`
+    id, subscription_id as "subscriptionId", event_id as "eventId", event_type as "eventType", attempt,
+    http_status as "httpStatus", reason, detail, dead_lettered as "isDeadLettered", duration_ms as "durationMs",
+    attempted_at as "attemptedAt", next_attempt_at as "nextAttemptAt"`;
+}
+
+/** Returns failed attempts of a subscription, newest first, after `after`. */
+export async function listFailures(
+  db: Queryable,
+  subscriptionId: SubscriptionId,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<AuditedAttempt[]> {
+  return db<AuditedAttempt[]>`
+    select ${columns(db)} from attempts
+     where subscription_id = ${subscriptionId} and reason is not null
+       ${after === null ? db`` : db`and id < ${after}`}
+     order by id desc
+     limit ${limit}`;
+}
+
+/** More attempts than RETRY_DELAYS allows. */
+const LISTED_MAX = 100;
+
+/** Returns all attempts of a delivery, oldest first. */
+export async function listAttempts(
+  db: Queryable,
+  deliveryId: DeliveryId,
+): Promise<AuditedAttempt[]> {
+  return db<AuditedAttempt[]>`
+    select ${columns(db)} from audit where delivery_id = ${deliveryId} order by id limit ${LISTED_MAX}`;
+}
+
+/** The owner of the deliveries. Null: all deliveries. */
+type BacklogOwner =
+  | { kind: "organization"; id: OrganizationId }
+  | { kind: "subscription"; id: SubscriptionId }
+  | null;
+
+/** Waiting deliveries: those that are due, and those that are due later. */
+export interface Backlog {
+  due: number;
+  scheduled: number;
+  /** True if one of the two numbers is an estimate. */
+  estimated: boolean;
+}
+
+/** Up to this number, deliveries are counted exactly. */
+export const EXACT_MAX = 10_000;
+
+/** Counts waiting deliveries. Above `EXACT_MAX` it returns the planner's estimate. Leaves claimed deliveries out. */
+export async function countBacklog(
+  db: Queryable,
+  owner: BacklogOwner,
+  now: Date,
+): Promise<Backlog> {
+  const rows = (when: Statement<unknown>) => db`
+    select from (${waitingOf(db, owner)}) w
+     where ${when} and (leased_until is null or leased_until <= ${now})
+     limit ${EXACT_MAX + 1}`;
+  const [counted] = await db<[{ due: number; scheduled: number }]>`
+    select (select count(*)::int from (${rows(db`due_at <= ${now}`)}) d) as due,
+           (select count(*)::int from (${rows(db`due_at > ${now}`)}) s) as scheduled`;
+  const beyond = (count: number) => count > EXACT_MAX;
+  const estimate = async (isDue: boolean) =>
+    Math.max(EXACT_MAX, await estimateRows(db, owner, now, isDue));
+  return {
+    due: beyond(counted.due) ? await estimate(true) : counted.due,
+    scheduled: beyond(counted.scheduled) ? await estimate(false) : counted.scheduled,
+    estimated: beyond(counted.due) || beyond(counted.scheduled),
+  };
+}
+
+function waitingOf(db: Queryable, owner: BacklogOwner): Statement<unknown> {
+  if (owner === null) return db`select due_at, leased_until from waiting_deliveries`;
+  const ofOne = (id: Statement<unknown>) =>
+    db`select due_at, leased_until from waiting_deliveries where subscription_id = ${id}`;
+  if (owner.kind === "subscription") return ofOne(db`${owner.id}`);
+  return db`
+    select w.due_at, w.leased_until
+      from subscriptions s
+     cross join lateral (${ofOne(db`s.id`)}) w
+     where s.organization_id = ${owner.id} and s.deleted_at is null`;
+}
+
+/** Returns the planner's estimate, from the table's size and samples of its columns. EXPLAIN takes no parameters. */
+async function estimateRows(
+  db: Queryable,
+  owner: BacklogOwner,
+  now: Date,
+  isDue: boolean,
+): Promise<number> {
+  const whose = owner === null ? "" : `and ${owner.kind}_id = '${owner.id}'`;
+  const rows = await db.unsafe(
+    `explain (format json)
+     select from waiting_deliveries where due_at ${isDue ? "<=" : ">"} '${now.toISOString()}' ${whose}`,
+  );
+  const [plan] = (rows[0]?.["QUERY PLAN"] ?? []) as { Plan?: { "Plan Rows"?: number } }[];
+  return plan?.Plan?.["Plan Rows"] ?? 0;
+}
+
+/** Returns the earliest due time of the deliveries that are not claimed. Null if there is none. */
+export async function findNextDueOf(
+  db: Queryable,
+  owner: BacklogOwner,
+  now: Date,
+): Promise<Date | null> {
+  const first = (whose: Statement<unknown>) => db`
+    select due_at
+      from waiting_deliveries
+     where ${whose} (leased_until is null or leased_until <= ${now})
+     order by due_at
+     limit 1`;
+  const rows =
+    owner?.kind === "organization"
+      ? db<{ due_at: Date }[]>`
+          select w.due_at
+            from subscriptions s
+           cross join lateral (${first(db`subscription_id = s.id and`)}) w
+           where s.organization_id = ${owner.id} and s.deleted_at is null
+           order by w.due_at
+           limit 1`
+      : db<{ due_at: Date }[]>`
+          ${first(owner === null ? db`` : db`subscription_id = ${owner.id} and`)}`;
+  const [row] = await rows;
+  return row?.due_at ?? null;
+}
+
+/** A waiting or finished delivery, as operators see it. */
+export interface Delivery {
+  id: DeliveryId;
+  eventId: EventId;
+  eventType: string;
+  subscriptionId: SubscriptionId;
+  organizationId: OrganizationId;
+  state: DeliveryState;
+  attempts: number;
+  lastReason: string | null;
+  createdAt: Date;
+  dueAt: Date | null;
+  finishedAt: Date | null;
+  organizationSlug: string;
+  url: string;
+  /** The request that published the event. */
+  requestId: string | null;
+  redeliveryOf: DeliveryId | null;
+  /** The latest redelivery. */
+  redeliveredAs: DeliveryId | null;
+}
+
+/** Null if absent. */
+export async function findDelivery(db: Queryable, id: DeliveryId): Promise<Delivery | null> {
+  const one = db`${selectWaiting(db)} where id = ${id} union all ${selectFinished(db)} where id = ${id}`;
+  const [row] = await withNames(db, one);
+  return row ?? null;
+}
+
+/** Returns the redeliveries of a delivery, oldest first. */
+export async function listRedeliveriesOf(
+  db: Queryable,
+  id: DeliveryId,
+  limit: number,
+): Promise<Delivery[]> {
+  const ids = db`id in (select redelivery_id from redelivery_marks where delivery_id = ${id} order by redelivery_id limit ${limit})`;
+  const made = db`${selectWaiting(db)} where ${ids} union all ${selectFinished(db)} where ${ids}`;
+  return db<Delivery[]>`${withNames(db, made)} order by d.id`;
+}
+
+/** Adds what these deliveries belong to: event, organization, subscription and redeliveries. */
+export function withNames(db: Queryable, deliveries: Fragment): Statement<Delivery[]> {
+  return db<Delivery[]>`
+    select d.id, d.event_id as "eventId", e.type as "eventType", d.subscription_id as "subscriptionId",
+           d.organization_id as "organizationId", d.state, d.attempts, d.last_reason as "lastReason",
+           d.created_at as "createdAt", d.due_at as "dueAt", d.finished_at as "finishedAt",
+           o.slug as "organizationSlug", s.url, e.request_id as "requestId",
+           m.delivery_id as "redeliveryOf", r.redelivery_id as "redeliveredAs"
+      from (${deliveries}) d
+      left join lateral (select type, request_id from events where id = d.event_id limit 1) e on true
+      left join organizations o on o.id = d.organization_id
+      left join subscriptions s on s.id = d.subscription_id
+      left join redelivery_marks m on m.redelivery_id = d.id
+      left join lateral (
+        select redelivery_id from redelivery_marks where delivery_id = d.id order by redelivery_id desc limit 1
+      ) r on true`;
+}
+
+export function selectWaiting(db: Queryable): Fragment {
+  return db`
+    select id, event_id, subscription_id, organization_id, 'waiting' as state, attempts, last_reason, created_at,
+           due_at, null::timestamptz as finished_at
+      from waiting_deliveries`;
+}
+
+export function selectFinished(db: Queryable): Fragment {
+  return db`
+    select id, event_id, subscription_id, organization_id, state, attempts, last_reason, created_at,
+           null::timestamptz as due_at, finished_at
+      from finished_deliveries`;
+}
+
+/** Spells the state out, so that the planner sees which partial index applies. No index holds only delivered ones. */
+export function isFinishedAs(db: Queryable, state: DeliveryState | null | undefined): Fragment {
+  if (state === "dead_lettered") return db`and state = 'dead_lettered'`;
+  if (state === "cancelled") return db`and state = 'cancelled'`;
+  return db``;
+}
+
+interface RecentAttempt {
+  attemptedAt: Date;
+  httpStatus: number;
+  /** Null if the attempt succeeded. */
+  reason: string | null;
+  durationMs: number;
+}
+
+/** The newest finished deliveries of a subscription, among which its successes are searched. */
+const SEARCHED_MAX = 1_000;
+
+/** The newest subscriptions of an organization whose attempts are searched. */
+const SUBSCRIPTIONS_SEARCHED = 1_000;
+
+const FIRST_ID = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * Returns the newest attempts of a subscription or of an organization, newest first.
+ *
+ * Failures have an index. Successes are in the rows of their deliveries, so two sets are searched: the newest deliveries, and
+ * those of the newest failures.
+ */
+export async function listRecentAttempts(
+  db: Queryable,
+  owner:
+    { kind: "organization"; id: OrganizationId } | { kind: "subscription"; id: SubscriptionId },
+  limit: number,
+): Promise<RecentAttempt[]> {
+  const failures = (from: Fragment, count: Fragment) => db`
+    select id, delivery_id, attempted_at, http_status, reason, duration_ms
+      from attempts
+     where subscription_id = s.id and reason is not null and id >= ${from}
+     order by id desc
+     limit ${count}`;
+  const successes = (from: Fragment, count: Fragment) => db`
+    select id, success_id, success_http_status, success_duration_ms
+      from (
+        select *
+          from finished_deliveries
+         where subscription_id = s.id and id >= ${from}
+         order by id desc
+         limit ${SEARCHED_MAX}
+      ) newest
+     where state = 'delivered'
+     limit ${count}`;
+  return db<RecentAttempt[]>`
+    with owned as materialized (${ownedBy(db, owner)}),
+    failed as materialized (${newestOfAll(db, failures, limit)}),
+    first_try as (${newestOfAll(db, successes, limit)}),
+    succeeded as (
+      select success_id, success_http_status, success_duration_ms from first_try
+      union
+      select f.success_id, f.success_http_status, f.success_duration_ms
+        from (select distinct delivery_id from failed) d
+        join finished_deliveries f on f.id = d.delivery_id
+       where f.state = 'delivered'
+    )
+    select attempted_at as "attemptedAt", http_status as "httpStatus", reason, duration_ms as "durationMs"
+      from (
+        select id, attempted_at, http_status, reason, duration_ms from failed
+        union all
+        select success_id, moment_of(success_id), success_http_status, null, success_duration_ms from succeeded
+      ) either
+     order by id desc
+     limit ${limit}`;
+}
+
+function ownedBy(db: Queryable, { kind, id }: { kind: string; id: string }): Fragment {
+  if (kind === "subscription") return db`select ${id}::uuid as id`;
+  return db`
+    select id from subscriptions
+     where organization_id = ${id} and deleted_at is null
+     order by created_at desc
+     limit ${SUBSCRIPTIONS_SEARCHED}`;
+}
+
+/**
+ * Returns the newest rows of all subscriptions in `owned`. First it reads a few of each, four times as many as are needed. Only a
+ * subscription whose few are all among the newest may have more, so it is read again.
+ */
+function newestOfAll(
+  db: Queryable,
+  rowsOfOne: (from: Fragment, count: Fragment) => Fragment,
+  limit: number,
+): Fragment {
+  const each = db`(select ceil(${4 * limit}::int / greatest(1.0, count(*)))::int from owned)`;
+  return db`
+    (with few as materialized (
+       select f.*, s.id as owner from owned s cross join lateral (${rowsOfOne(db`${FIRST_ID}::uuid`, each)}) f
+     ),
+     oldest as materialized (
+       select coalesce(
+         (select id from few order by id desc offset ${limit - 1} limit 1), ${FIRST_ID}::uuid) as id
+     ),
+     busy as materialized (
+       select owner as id from few
+        where id >= (select id from oldest)
+        group by owner
+       having count(*) = ${each}
+     )
+     select * from few
+      where id >= (select id from oldest) and owner not in (select id from busy)
+     union all
+     select r.*, s.id from busy s
+      cross join lateral (${rowsOfOne(db`(select id from oldest)`, db`${limit}`)}) r
+      order by id desc
+      limit ${limit})`;
+}

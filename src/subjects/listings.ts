@@ -1,0 +1,152 @@
+import type { Fault } from "../lib/errors.ts";
+import { type OrganizationId, UUID } from "../lib/ids.ts";
+import type { Page, PageRequest } from "../lib/page.ts";
+import {
+  type DeliveryQuery,
+  findOwners,
+  readBoolean,
+  readChoice,
+  readDeliveryQuery,
+  refuseEmpty,
+} from "./deliveries/query.ts";
+import { searchDeliveries } from "./deliveries/search-sql.ts";
+import { type DeliveryView, viewDelivery } from "./deliveries/work.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { listEverKnown } from "./event-types/work.ts";
+import { KEY_ID } from "./keys/rules.ts";
+import { listApiKeys } from "./keys/sql.ts";
+import { type ApiKeyView, viewApiKey } from "./keys/work.ts";
+import { organizationName, SLUG } from "./organizations/rules.ts";
+import { listOrganizations } from "./organizations/sql.ts";
+import { getOrganization, type OrganizationView, viewOrganization } from "./organizations/work.ts";
+import { readPage } from "./pages.ts";
+import { SUBSCRIPTION_ORDERS } from "./subscriptions/rules.ts";
+import { listSubscriptions } from "./subscriptions/sql.ts";
+import { type OperatedSubscriptionView, viewOperatedSubscription } from "./subscriptions/work.ts";
+
+/** The most names that a page of organizations is limited to. */
+export const NAMES_MAX = 100;
+
+/** Returns a page of organizations, ordered by slug. `names`: only these, ids or slugs with commas between them. */
+export async function pageOfOrganizations(
+  { db }: Pick<Dependencies, "db">,
+  { names: given, ...request }: PageRequest & { names?: string | undefined },
+): Promise<Page<OrganizationView>> {
+  const names = given?.split(",").map((name) => organizationName(name.trim())) ?? null;
+  const isTooMany = names !== null && names.length > NAMES_MAX;
+  return readPage(request, {
+    name: "organizations",
+    form: SLUG,
+    faults: isTooMany ? [{ pointer: "/names", detail: `must be at most ${NAMES_MAX} names` }] : [],
+    positionOf: (row) => row.slug,
+    rows: (after, limit) => listOrganizations(db, names, { after, limit }),
+    view: viewOrganization,
+  });
+}
+
+/** Returns a page of keys, newest first. Omits revoked ones by default. */
+export async function pageOfApiKeys(
+  { db }: Pick<Dependencies, "db">,
+  query: PageRequest & { organization?: string | undefined; include_revoked?: string | undefined },
+): Promise<Page<ApiKeyView>> {
+  const faults: Fault[] = [];
+  refuseEmpty(query.organization, faults);
+  const includeRevoked = readBoolean("/include_revoked", query.include_revoked, faults) ?? false;
+  return readPage(query, {
+    name: "keys",
+    form: new RegExp(`^\\d{14} ${KEY_ID}$`),
+    faults,
+    positionOf: (row) => positionAt(row.createdAt, row.keyId),
+    rows: async (position, limit) => {
+      const organizationId = await idOf(db, query.organization);
+      const after = placeOf(position, (createdAt, keyId) => ({ createdAt, keyId }));
+      return listApiKeys(db, { organizationId, includeRevoked, after, limit });
+    },
+    view: viewApiKey,
+  });
+}
+
+/** Returns a page of subscriptions without deleted ones, in the asked order. */
+export async function pageOfSubscriptions(
+  { db }: Pick<Dependencies, "db">,
+  query: PageRequest & {
+    organization?: string | undefined;
+    active?: string | undefined;
+    order?: string | undefined;
+  },
+): Promise<Page<OperatedSubscriptionView>> {
+  const faults: Fault[] = [];
+  refuseEmpty(query.organization, faults);
+  const active = readBoolean("/active", query.active, faults);
+  const order = readChoice("/order", query.order, SUBSCRIPTION_ORDERS, faults) ?? "newest";
+  return readPage(query, {
+    name: order === "newest" ? "subscriptions" : "failing subscriptions",
+    form: new RegExp(`^[01] \\d{10} \\d{14} ${UUID}$`),
+    faults,
+    positionOf: (row) => {
+      const isDisabled = Number(order === "failing" && row.autoDisabledAt !== null);
+      const failures = order === "failing" ? row.consecutiveFailures : 0;
+      return `${isDisabled} ${String(failures).padStart(10, "0")} ${positionAt(row.createdAt, row.id)}`;
+    },
+    rows: async (position, limit) => {
+      const organizationId = await idOf(db, query.organization);
+      const [isDisabled, failures, ...rest] = position?.split(" ") ?? [];
+      const after = placeOf(rest.length === 0 ? null : rest.join(" "), (createdAt, id) => ({
+        ...{ createdAt, id },
+        ...{ isDisabled: isDisabled === "1", failures: Number(failures) },
+      }));
+      return listSubscriptions(db, { organizationId, active, order, after, limit });
+    },
+    view: viewOperatedSubscription,
+  });
+}
+
+/** Returns a page of deliveries, newest first, in any state. */
+export async function pageOfDeliveries(
+  {
+    db,
+    eventTypes,
+    platformOrganization,
+  }: Pick<Dependencies, "db" | "eventTypes" | "platformOrganization">,
+  query: PageRequest & DeliveryQuery,
+): Promise<Page<DeliveryView>> {
+  const faults: Fault[] = [];
+  refuseEmpty(query.organization, faults);
+  const filter = readDeliveryQuery(
+    query,
+    await listEverKnown({ db, eventTypes, platformOrganization }),
+    faults,
+  );
+  return readPage(query, {
+    name: "deliveries",
+    form: new RegExp(`^${UUID}$`),
+    faults,
+    positionOf: (row) => row.id,
+    rows: async (after, limit) => {
+      const organizationId = await idOf(db, query.organization);
+      const owners = await findOwners(db, { ...filter, organizationId });
+      return searchDeliveries(db, { ...filter, ...owners }, { after, limit });
+    },
+    view: viewDelivery,
+  });
+}
+
+/** Returns null if no organization is named. Finds closed ones, too, because their history stays. */
+async function idOf(db: Dependencies["db"], organization?: string): Promise<OrganizationId | null> {
+  if (organization === undefined) return null;
+  return (await getOrganization({ db }, organization, { withClosed: true })).id;
+}
+
+/** Returns the position of a row in a list ordered by age, which sorts as text. `placeOf` reads it. */
+function positionAt(created: Date, id: string): string {
+  return `${String(created.getTime()).padStart(14, "0")} ${id}`;
+}
+
+function placeOf<Place>(
+  position: string | null,
+  toPlace: (created: Date, id: string) => Place,
+): Place | null {
+  if (position === null) return null;
+  const [ms, id = ""] = position.split(" ");
+  return toPlace(new Date(Number(ms)), id);
+}

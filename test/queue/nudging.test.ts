@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { randomId } from "../../src/lib/ids.ts";
+import { sendNotice } from "../../src/queue/nudging-sql.ts";
+import { startNudging } from "../../src/queue/nudging.ts";
+import { type DueSubscription, encodeNotice } from "../../src/queue/rules.ts";
+import { NO_SLOTS } from "../../src/subjects/events/publication.ts";
+import { recordProcess } from "../../src/subjects/processes/sql.ts";
+import { Arrivals } from "../support/arrivals.ts";
+import { createClock } from "../support/clock.ts";
+import { identity, REPORT } from "../support/counted-engine.ts";
+import { createDatabase } from "../support/database.ts";
+import { aSubscription, createEngine } from "../support/engine.ts";
+
+const db = await createDatabase();
+
+const dueNow = () => ({ subscriptionId: randomId(), organizationId: randomId() });
+
+const clock = createClock();
+const parts = { db, clock };
+
+/** A process with a dispatcher, and the subscriptions of its nudges. */
+async function aDispatcher(t: TestContext, { isFull = false, id = randomId() } = {}) {
+  const nudged = new Arrivals<DueSubscription>();
+  const nudge = (due: DueSubscription[]) => due.forEach((one) => nudged.add(one));
+  const nudging = startNudging(parts, id, {
+    nudge,
+    hear: nudge,
+    reserve: () => NO_SLOTS,
+    isFull,
+    isHearing: true,
+  });
+  t.after(() => nudging.stop());
+  await nudging.listening;
+  return { ...nudging, nudged };
+}
+
+/** A dispatcher that has reported itself. */
+async function aKnownDispatcher(t: TestContext, options = {}) {
+  const id = randomId();
+  await recordProcess(db, { ...identity, id, startedAt: clock() }, REPORT, clock());
+  t.after(() => db`delete from processes where id = ${id}`);
+  return aDispatcher(t, { ...options, id });
+}
+
+/** A process that publishes and has no dispatcher. */
+async function aPublisher(t: TestContext) {
+  const nudging = startNudging(parts, randomId(), null);
+  t.after(() => nudging.stop());
+  const { deps } = await createEngine(db, { nudge: nudging.nudge, reserve: nudging.reserve });
+  const { id, organizationId } = await aSubscription(deps);
+  return { deps, nudging, due: { subscriptionId: id, organizationId } };
+}
+
+test("a process without a dispatcher nudges the dispatchers of others", async (t) => {
+  const { nudged } = await aDispatcher(t);
+  const { deps, due } = await aPublisher(t);
+  const { organizationId } = due;
+  await deps.batched.publish({ organizationId, type: "vc.test.ping", data: "{}" });
+  assert.deepEqual(await nudged.until(([first]) => first), due);
+});
+
+test("a process notifies others only if its own dispatcher has no slot", async (t) => {
+  const busy = await aDispatcher(t, { isFull: true });
+  const free = await aDispatcher(t);
+  const other = await aDispatcher(t);
+  const [kept, told] = [dueNow(), dueNow()];
+  free.nudge([kept]);
+  await free.stop();
+  busy.nudge([told]);
+  await other.nudged.until(([first]) => first);
+  assert.deepEqual(other.nudged.all, [told]);
+});
+
+test("of two dispatchers, only one hears each notice of a process without a dispatcher", async (t) => {
+  const dispatchers = [await aKnownDispatcher(t), await aKnownDispatcher(t)];
+  const { nudging } = await aPublisher(t);
+  const hearersOf = async (due: DueSubscription) => {
+    nudging.nudge([due]);
+    await Promise.any(dispatchers.map(({ nudged }) => nudged.until(findIt(due))));
+    const last = dueNow(); // It is for both. Notices arrive in order, so a dispatcher that has it gets no earlier one.
+    await sendNotice(db, encodeNotice([last]));
+    await Promise.all(dispatchers.map(({ nudged }) => nudged.until(findIt(last))));
+    return dispatchers.map(({ nudged }) => findIt(due)(nudged.all) !== undefined);
+  };
+  const heard = new Set<string>(); // The first notices are for all, until the publisher knows the dispatchers.
+  for (let notices = 0; notices < 20; notices++) heard.add(String(await hearersOf(dueNow())));
+  assert.ok(heard.has("true,false") && heard.has("false,true"), [...heard].join("; "));
+});
+
+test("a process with a full dispatcher tells all others", { timeout: 10_000 }, async (t) => {
+  const busy = await aKnownDispatcher(t, { isFull: true });
+  const others = [await aKnownDispatcher(t), await aKnownDispatcher(t)];
+  for (let notices = 0; notices < 4; notices++) {
+    const due = dueNow();
+    busy.nudge([due]);
+    await Promise.all(others.map(({ nudged }) => nudged.until(findIt(due))));
+  }
+});
+
+test("a full dispatcher passes on to the others what only it has heard", async (t) => {
+  await aKnownDispatcher(t, { isFull: true });
+  const other = await aDispatcher(t);
+  const { nudging } = await aPublisher(t);
+  for (let notices = 0; notices < 10; notices++) {
+    const due = dueNow();
+    nudging.nudge([due]);
+    await other.nudged.until(findIt(due));
+  }
+});
+
+const findIt = (due: DueSubscription) => (all: readonly DueSubscription[]) =>
+  all.find(({ subscriptionId }) => subscriptionId === due.subscriptionId);

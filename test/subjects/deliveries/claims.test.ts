@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { claimDeliveries } from "../../../src/subjects/deliveries/claims.ts";
+import { createDatabase } from "../../support/database.ts";
+import { anOrganization, aSubscription, createEngine, publish } from "../../support/engine.ts";
+
+const db = await createDatabase();
+
+/** Three subscriptions with these numbers of due deliveries. */
+async function threeOf(each: number) {
+  const { deps } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const ids: string[] = [];
+  while (ids.length < 3) ids.push((await aSubscription(deps, organization)).id);
+  await publish(deps, organization, each);
+  return { deps, ids };
+}
+
+/**
+ * The number of claimed deliveries of each subscription. The claim's limit is `limit`, and the share of each
+ * is two.
+ */
+async function claimed(
+  { deps, ids }: Awaited<ReturnType<typeof threeOf>>,
+  limit: number,
+): Promise<number[]> {
+  const shares = ids.map((subscriptionId) => ({ subscriptionId, share: 2 }));
+  const { claims } = await claimDeliveries(deps, { shares, limit });
+  return ids.map((id) => claims.filter((c) => c.subscriptionId === id).length);
+}
+
+test("a claim takes at most the share of each subscription", async () => {
+  assert.deepEqual(await claimed(await threeOf(3), 100), [2, 2, 2]);
+});
+
+test("a claim takes at most its limit, and subscriptions named first come first", async () => {
+  const three = await threeOf(3);
+  three.ids.sort().reverse();
+  assert.deepEqual(await claimed(three, 3), [2, 1, 0]);
+  assert.deepEqual(await claimed(three, 3), [1, 2, 0]);
+});
+
+test("a claim skips deliveries that another transaction has locked", async () => {
+  const three = await threeOf(1);
+  const [locked = ""] = three.ids;
+  const impatient = { ...three, deps: { ...three.deps, db: db.within(10_000) } };
+  await db.begin(async (tx) => {
+    await tx`select from waiting_deliveries where subscription_id = ${locked} for update`;
+    assert.deepEqual(await claimed(impatient, 100), [0, 1, 1]);
+  });
+});
+
+test(
+  "leases of healthy subscriptions do not wait for cancellations in the same claim",
+  { timeout: 60_000 },
+  async () => {
+    const { deps, ids } = await threeOf(2);
+    const [gone = ""] = ids;
+    await db`update subscriptions set deleted_at = ${deps.clock()}, sealed_secret = null where id = ${gone}`;
+    await db.begin(async (tx) => {
+      await tx`select from waiting_deliveries where subscription_id = ${gone} limit 1 for update`;
+      assert.deepEqual(await claimed({ deps, ids }, 6), [0, 2, 2]);
+    });
+    await deps.cancelling.restCancelled();
+    const left = await db`select from waiting_deliveries where subscription_id = ${gone}`;
+    assert.equal(left.length, 0);
+  },
+);
+
+test("a delivery that is cancelled instead of attempted counts as taken", async () => {
+  const { deps, ids } = await threeOf(1);
+  const [gone = "", ...active] = ids;
+  await db`update subscriptions set deleted_at = ${deps.clock()}, sealed_secret = null where id = ${gone}`;
+  const shares = ids.map((subscriptionId) => ({ subscriptionId, share: 1 }));
+  const { claims, subscriptionIds } = await claimDeliveries(deps, { shares, limit: 3 });
+  assert.deepEqual(claims.map((c) => c.subscriptionId).sort(), active.sort());
+  assert.deepEqual(subscriptionIds.sort(), ids.sort());
+  await deps.cancelling.restCancelled();
+});
+
+test("later subscriptions fill the claim if the first have fewer due deliveries than their share", async () => {
+  assert.deepEqual(await claimed(await threeOf(1), 2), [1, 1, 0]);
+});

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { SubscriptionId } from "../../../src/lib/ids.ts";
+import type { Queryable } from "../../../src/postgres/database.ts";
+import { listRecentAttempts } from "../../../src/subjects/deliveries/sql.ts";
+import { createOrganization } from "../../../src/subjects/organizations/work.ts";
+import { createDatabase, ownerOf } from "../../support/database.ts";
+import { aSubscription, createEngine } from "../../support/engine.ts";
+
+const db = await createDatabase();
+const { deps } = await createEngine(db);
+const organization = await createOrganization(deps, { slug: "acme" });
+
+/** Successes from a moment on, one a second. */
+async function succeed(id: SubscriptionId, count: number, from: string): Promise<void> {
+  await db`
+    insert into finished_deliveries (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts,
+                                     success_id, success_http_status, success_duration_ms)
+    select (ms || substr(gen_random_uuid()::text, 14))::uuid, gen_random_uuid(), ${id}, ${organization.id}, at, at,
+           'delivered', 1, (ms || substr(gen_random_uuid()::text, 14))::uuid, 200, 1
+      from generate_series(1, ${count}::int) as n
+     cross join lateral (select ${from}::timestamptz + n * interval '1 second' as at) as t
+     cross join lateral (select left(first_id_at(at)::text, 13) as ms) as i`;
+}
+
+async function rowsRead(tx: Queryable): Promise<number> {
+  const [row] = await tx<{ read: number }[]>`
+    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
+      from pg_stat_xact_user_tables where relname like 'finished_deliveries%'`;
+  assert.ok(row);
+  return row.read;
+}
+
+async function newest() {
+  return db.begin(async (tx) => {
+    const owner = { kind: "organization", id: organization.id } as const;
+    const before = await rowsRead(tx);
+    const attempts = await listRecentAttempts(tx, owner, 100);
+    const times = attempts.map(({ attemptedAt }) => attemptedAt.toISOString().slice(0, 19));
+    return { times, read: (await rowsRead(tx)) - before };
+  });
+}
+
+test("the newest attempts of an organization are exact, and few rows of its many subscriptions are read", async () => {
+  const quiet = [];
+  while (quiet.length < 40) quiet.push(await aSubscription(deps, organization.id));
+  const busy = await aSubscription(deps, organization.id);
+  for (const { id } of quiet) await succeed(id, 500, "2026-02-01");
+  await ownerOf(db)`analyze finished_deliveries`;
+
+  const even = await newest();
+  assert.deepEqual([even.times.length, even.times[0]], [100, "2026-02-01T00:08:20"]);
+  assert.ok(even.read <= 1_000, `${even.read} rows were read`);
+
+  await succeed(busy.id, 150, "2026-02-02");
+  const { times, read } = await newest();
+  assert.deepEqual([times.at(0), times.at(-1)], ["2026-02-02T00:02:30", "2026-02-02T00:00:51"]);
+  assert.ok(read <= 1_000, `${read} rows were read`);
+});

@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { EventId, OrganizationId, SubscriptionId } from "../../../src/lib/ids.ts";
+import type { Queryable } from "../../../src/postgres/database.ts";
+import {
+  type DeliveryFilter,
+  searchDeliveries,
+} from "../../../src/subjects/deliveries/search-sql.ts";
+import type { Delivery } from "../../../src/subjects/deliveries/sql.ts";
+import { countMatching } from "../../../src/subjects/redeliveries/sql.ts";
+import { createDatabase, ownerOf } from "../../support/database.ts";
+import { aSubscription, createEngine } from "../../support/engine.ts";
+
+const QUEUE = 50_000;
+const FEW = 30;
+const LIMIT = 25;
+
+const db = await createDatabase();
+const { deps } = await createEngine(db);
+const large = await aSubscription(deps);
+const small = await aSubscription(deps);
+await fill(large, QUEUE / 2, 0);
+await fill(small, FEW, QUEUE / 2);
+await fill(large, QUEUE / 2, QUEUE / 2 + FEW);
+await ownerOf(db)`analyze waiting_deliveries`;
+
+interface Subscription {
+  id: SubscriptionId;
+  organizationId: OrganizationId;
+}
+
+/** Deliveries of as many events, one in each millisecond from `from` on. */
+async function fill({ id, organizationId }: Subscription, count: number, from: number) {
+  await db`
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
+    select (ms || substr(gen_random_uuid()::text, 14))::uuid, (ms || substr(gen_random_uuid()::text, 14))::uuid,
+           ${id}, ${organizationId}, at, at
+      from generate_series(1, ${count}::int) as n
+     cross join lateral (select timestamptz '2026-01-01' + (${from}::int + n) * interval '1 ms' as at) as t
+     cross join lateral (select left(first_id_at(at)::text, 13) as ms) as i`;
+}
+
+async function readPage(filter: DeliveryFilter, after: string | null) {
+  return db.begin(async (tx) => {
+    const before = await rowsRead(tx);
+    const { rows, reached } = await searchDeliveries(tx, filter, { after, limit: LIMIT });
+    const next = rows.length === LIMIT ? (rows.at(-1)?.id ?? null) : reached;
+    return { rows, next, read: (await rowsRead(tx)) - before };
+  });
+}
+
+/** The number of rows of the queue and the history that this connection has read. */
+async function rowsRead(tx: Queryable): Promise<number> {
+  const [row] = await tx<{ read: number }[]>`
+    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
+      from pg_stat_xact_user_tables where relname ~ '^(waiting|finished)_deliveries'`;
+  assert.ok(row);
+  return row.read;
+}
+
+/** Returns all matching deliveries, and the maximum of rows that one page read. */
+async function allPages(filter: DeliveryFilter, pagesMax = 5) {
+  const found: Delivery[] = [];
+  let most = 0;
+  let after: string | null = null;
+  for (let page = 0; page < pagesMax; page++) {
+    const { rows, next, read } = await readPage(filter, after);
+    most = Math.max(most, read);
+    found.push(...rows);
+    after = next;
+    if (next === null) break;
+  }
+  return { found, most, isAll: after === null };
+}
+
+async function eventOf(subscription: Subscription): Promise<EventId> {
+  const [row] = await db<{ event_id: EventId }[]>`
+    select event_id from waiting_deliveries where subscription_id = ${subscription.id} order by id limit 1`;
+  assert.ok(row);
+  return row.event_id;
+}
+
+const eventId = await eventOf(small);
+const ofSmall = { subscriptionIds: [small.id] };
+const ofLarge = { subscriptionIds: [large.id] };
+const CASES: [what: string, filter: DeliveryFilter, found: number, readMax: number][] = [
+  ["an event", { eventId }, 1, 10],
+  ["an event of an organization", { eventId, ...ofSmall }, 1, 10],
+  ["a waiting event of a subscription", { eventId, state: "waiting", ...ofSmall }, 1, 10],
+  ["an organization with few", ofSmall, FEW, 2_000],
+  ["an organization with few that wait", { ...ofSmall, state: "waiting" }, FEW, 2_000],
+  ["an organization with both", { subscriptionIds: [small.id, large.id] }, 5 * LIMIT, 2_000],
+  ["an event of another organization", { eventId, ...ofLarge }, 0, 10],
+  ["an organization with many", ofLarge, 5 * LIMIT, 2_000],
+  ["a subscription with many", { ...ofLarge, state: "waiting" }, 5 * LIMIT, 2_000],
+  ["waiting ones", { state: "waiting" }, 5 * LIMIT, 2_000],
+  ["delivered ones", { state: "delivered" }, 0, 0],
+];
+
+for (const [what, filter, count, readMax] of CASES) {
+  test(`in a long queue a page of ${what} is found without reading the queue`, async () => {
+    const { found, most } = await allPages(filter);
+    const ids = found.map(({ id }) => id);
+    assert.equal(new Set(ids).size, count);
+    assert.deepEqual(ids, ids.toSorted().toReversed());
+    assert.ok(most <= readMax, `${most} rows were read for a page`);
+  });
+}
+
+test("a redelivery is found by its older event", async () => {
+  await db`
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
+    select first_id_at('2026-02-01'), ${eventId}, ${small.id}, ${small.organizationId}, '2026-02-01', '2026-02-01'`;
+  const { found, most } = await allPages({ eventId });
+  assert.equal(found.length, 2);
+  assert.ok(most <= 10, `${most} rows were read`);
+});
+
+const HISTORY = 20_000;
+const RARE = 40;
+
+/** Finished deliveries, one in each millisecond of February. Every n-th had failed attempts. */
+async function finish(
+  { id, organizationId }: Subscription,
+  state: "delivered" | "dead_lettered",
+  {
+    count,
+    everyMs = 1,
+    reason = null,
+  }: { count: number; everyMs?: number; reason?: string | null },
+) {
+  const success = state === "delivered" ? 200 : null;
+  await db`
+    insert into finished_deliveries (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts,
+                                     last_reason, success_id, success_http_status, success_duration_ms)
+    select (ms || substr(gen_random_uuid()::text, 14))::uuid, gen_random_uuid(), ${id}, ${organizationId}, at, at,
+           ${state}, 1, ${reason}, case when ${success}::int is not null then gen_random_uuid() end, ${success}, ${success}
+      from generate_series(1, ${count}::int) as n
+     cross join lateral (select timestamptz '2026-02-01' + n * ${everyMs}::int * interval '1 ms' as at) as t
+     cross join lateral (select left(first_id_at(at)::text, 13) as ms) as i`;
+}
+
+test("in a long history a search reads a bounded number of rows for each page, and finds everything", async () => {
+  await finish(large, "delivered", { count: HISTORY });
+  await finish(large, "dead_lettered", { count: RARE, everyMs: 500, reason: "timeout" });
+  await finish(small, "delivered", { count: RARE, everyMs: 500, reason: "timeout" });
+  await ownerOf(db)`analyze finished_deliveries`;
+
+  const cases: [what: string, filter: DeliveryFilter, found: number, readMax: number][] = [
+    ["dead letters of an organization", { ...ofLarge, state: "dead_lettered" }, RARE, 200],
+    ["a reason of an organization", { ...ofLarge, reason: "timeout" }, RARE, 3_000],
+    ["cancelled ones of an organization", { ...ofLarge, state: "cancelled" }, 0, 200],
+    ["dead letters of a reason", { state: "dead_lettered", reason: "timeout" }, RARE, 6_000],
+    ["a type that nothing has", { eventType: "order.created" }, 0, 7_000],
+    ["a type of an organization", { ...ofLarge, eventType: "order.created" }, 0, 8_000],
+    ["a reason that nothing in the queue has", { reason: "tls_error" }, 0, 7_000],
+    ["delivered ones of a few", { ...ofSmall, state: "delivered" }, RARE, 200],
+  ];
+  for (const [what, filter, count, readMax] of cases) {
+    const { found, most, isAll } = await allPages(filter, 200);
+    assert.ok(isAll, `${what}: it ends`);
+    assert.equal(new Set(found.map(({ id }) => id)).size, count, what);
+    assert.ok(most <= readMax, `${what}: ${most} rows were read for a page`);
+  }
+});
+
+test("the count of a redelivery reads a bounded number of rows, and reports if there are more", async () => {
+  const { id, organizationId } = await aSubscription(deps);
+  await finish({ id, organizationId }, "dead_lettered", { count: 120_000, reason: "timeout" });
+  await ownerOf(db)`analyze finished_deliveries`;
+  const none = { eventId: null, eventType: null, since: null, until: null, reason: null };
+  const job = {
+    ...{ ...none, organizationId, subscriptionId: id, deliveryState: null },
+    createdAt: new Date("2027-01-01"),
+  };
+  const count = async (
+    filter: typeof job | (Omit<typeof job, "eventType"> & { eventType: string }),
+  ) =>
+    db.begin(async (tx) => {
+      const before = await rowsRead(tx);
+      const states = ["dead_lettered", "cancelled"] as const;
+      const found = await countMatching(tx, filter, { subscriptionIds: [id], states: [...states] });
+      return { ...found, read: (await rowsRead(tx)) - before };
+    });
+  const rare = await count({ ...job, eventType: "order.created" });
+  assert.deepEqual([rare.count, rare.isCut], [0, true]);
+  assert.ok(rare.read <= 60_000, `${rare.read} rows were read`);
+  const all = await count(job);
+  assert.deepEqual([all.count, all.isCut], [50_001, true]);
+});
