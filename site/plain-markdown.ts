@@ -16,7 +16,7 @@ export function plainMarkdown({ title, summary }: PageSource, markdown: string):
       fence(lang, written),
     )
     .replace(/\]\(\/docs(\/[a-z-]+)?(?=[)#])/g, (_, page = "/index") => `](/docs${String(page)}.md`)
-    .replaceAll("](/docs", `](${DOCS_BASE_URL}/docs`);
+    .replace(/\]\(\/(?=docs|desk)/g, `](${DOCS_BASE_URL}/`);
   return `# ${title}\n\n${summary}\n\n${text.trim()}\n\n${ABOUT.contact}\n`;
 }
 

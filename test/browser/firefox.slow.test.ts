@@ -6,7 +6,10 @@ import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { aServedSite } from "../support/browser.ts";
 import { aBusySystem, aServedConsole, TOKEN } from "../support/console.ts";
+import { startReceiver } from "../support/receiver.ts";
 import { requireProgram } from "../support/required.ts";
+import { aPartner, aRig } from "../support/rig.ts";
+import { startService } from "../support/service.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 /** Drives an unchanged Firefox over WebDriver BiDi, which playwright-core cannot. */
@@ -17,6 +20,8 @@ interface Page {
   goto: (url: string) => Promise<unknown>;
   evaluate: <T>(script: string) => Promise<T>;
   waitForFunction: (script: string, options?: { timeout: number }) => Promise<unknown>;
+  type: (selector: string, text: string) => Promise<void>;
+  click: (selector: string) => Promise<void>;
   on: (event: "console" | "pageerror", note: (entry: Note) => void) => void;
   close: () => Promise<void>;
 }
@@ -118,4 +123,25 @@ test("Firefox ESR shows the documentation and the console, also in seven tabs", 
   }
   const answer = `fetch("/api/v1/admin/organizations", { signal: AbortSignal.timeout(5000) }).then(({ status }) => status)`;
   assert.equal(await tabs[6]?.evaluate(answer), 200);
+});
+
+test("Firefox ESR leads a partner through the desk: key, subscription, secret, test event", async (t) => {
+  if (!(await requireProgram(t, "firefox-esr", ["--version"]))) return;
+  const { page, complaints } = await aTab(await aFirefox());
+  const service = await startService(t, await aRig(t));
+  const receiver = await startReceiver(t);
+  const acme = await aPartner(service, "acme");
+  await page.goto(`${service.partnerUrl}/desk`);
+  await shows(page, "Your API key");
+  await page.type("form input[name=key]", acme.token);
+  await page.click("form button");
+  await shows(page, "No subscription yet");
+  await page.click("a[href='#/new']");
+  await shows(page, "URL of the receiver");
+  await page.type("form input[name=url]", receiver.url("/in"));
+  await page.click("form button");
+  await shows(page, "It is shown this once");
+  assert.match(await page.evaluate<string>("document.body.innerText"), /whsec_/);
+  assert.ok((await page.evaluate<number>(EXCESS)) <= 0, "too wide");
+  assert.deepEqual(complaints, []);
 });

@@ -41,8 +41,10 @@ export const NO_ABOUT: AboutService = { contact: null, egressShown: [], desk: nu
 export const ABOUT = {
   contact: "<!-- contact -->",
   egress: "<!-- egress -->",
-  desk: "<!-- desk -->",
 };
+
+/** What pages say of the desk. */
+const DESK_PART = /<!-- desk -->(.*?)<!-- \/desk -->/gs;
 
 /** How a kind of page writes a paragraph, a link and code. */
 interface Writing {
@@ -75,14 +77,7 @@ function fillAbout(
     .replace(ABOUT.contact, () =>
       contact === null ? "" : paragraph(`Contact: ${link(hrefOf(contact), contact)}`),
     )
-    .replace(ABOUT.desk, () =>
-      desk === null
-        ? ""
-        : paragraph(
-            `${link("/desk", "The desk")} does the same in your browser, with your API key: subscriptions, test events, ` +
-              "failures with their repair, and a check of signatures.",
-          ),
-    )
+    .replace(DESK_PART, (_, part: string) => (desk === null ? "" : part.trim()))
     .replace(ABOUT.egress, () =>
       paragraph(
         egressShown.length === 0
@@ -167,6 +162,6 @@ function wantsHtml({ headers }: FastifyRequest): boolean {
 function atHome(written: string, baseUrl: string): string {
   const prefix = pathOf(baseUrl);
   return written
-    .replaceAll('="/docs', `="${prefix}/docs`)
+    .replace(/="\/(?=docs|desk)/g, `="${prefix}/`)
     .replaceAll(DOCS_BASE_URL, baseUrl.replaceAll("&", "&amp;"));
 }

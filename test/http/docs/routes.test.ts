@@ -255,3 +255,18 @@ test("the documentation shows contact and egress addresses only if the operator 
   const { body } = await startWithDocs(t, { options: { about: url } }).inject({ url: "/docs" });
   assert.match(body, /<a href="https:\/\/example\.com\/\?a=1&amp;b=2">/);
 });
+
+test("pages lead to the desk only where there is one, also below a proxy's path", async (t) => {
+  const bodies = async (desk: object | null) => {
+    const about = { contact: null, egressShown: [], desk };
+    const baseUrl = () => "https://api.example.org/partners";
+    const asked = startWithDocs(t, { options: { about, baseUrl } });
+    const urls = ["/docs", "/docs/quickstart", "/docs/quickstart.md", "/docs/index.md"];
+    return Promise.all(urls.map(async (url) => (await asked.inject({ url })).body));
+  };
+  for (const body of await bodies({})) {
+    assert.match(body, /partners\/desk/);
+    assert.doesNotMatch(body, /(?<!partners)\/desk\b(?! -->)|<!--/);
+  }
+  for (const body of await bodies(null)) assert.doesNotMatch(body, /desk/i);
+});
