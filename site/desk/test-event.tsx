@@ -27,10 +27,13 @@ export function TestEvent({
   id,
   url,
   secret: known,
+  onEnd,
 }: {
   id: string;
   url: string;
   secret?: string | undefined;
+  /** Called when it is known what became of the first attempt. */
+  onEnd?: () => void;
 }) {
   const { client, secrets } = useSession();
   const [typed, setTyped] = useState("");
@@ -45,6 +48,7 @@ export function TestEvent({
     if (isSecureContext) setCommand(await asCurl({ url, secret, id, eventId })); // Otherwise browsers sign nothing.
     const failure = await firstFailure(eventId);
     setCourse(failure ? { kind: "failed", eventId, failure } : { kind: "no-failure", eventId });
+    onEnd?.();
   };
 
   /** Reads the audit until the attempt must be over. Null: it lists none, so the receiver acknowledged. */

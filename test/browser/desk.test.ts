@@ -79,7 +79,7 @@ describe("the partners' desk in a browser", { skip }, async () => {
     await page.getByLabel("Signing secret").fill(secret);
     await button(page, "Send a test event").click();
     await page.getByText(/The first attempt of evt_.* failed/).waitFor();
-    await button(page, "Read again").click();
+    await page.getByText("failing, 1 of 20").waitFor();
     const failed = page.getByRole("region", { name: "Failed attempts" });
     await failed.getByText("http_503").first().waitFor();
     await failed.getByText("Find the request in your receiver's log").waitFor();

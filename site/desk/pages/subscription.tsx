@@ -24,6 +24,11 @@ const PAGE_SIZE = 20;
 export function SubscriptionPage({ id }: { id: string }) {
   const { client } = useSession();
   const { data, error, reload } = useCall(() => answerOf(client.listSubscriptions()), [id]);
+  const [testsEnded, setTestsEnded] = useState(0);
+  const noteEnd = () => {
+    reload();
+    setTestsEnded((before) => before + 1);
+  };
   const subscription = data?.find((one) => one.id === id);
   if (data !== null && subscription === undefined) return <Gone />;
   return (
@@ -51,8 +56,8 @@ export function SubscriptionPage({ id }: { id: string }) {
               }}
             />
           </Panel>
-          {subscription.active && <TestEvent id={id} url={subscription.url} />}
-          <Failures id={id} />
+          {subscription.active && <TestEvent id={id} url={subscription.url} onEnd={noteEnd} />}
+          <Failures key={testsEnded} id={id} />
         </>
       )}
     </>
