@@ -94,11 +94,19 @@ async function listAppliedVersions(db: Queryable): Promise<Set<number>> {
   if (table?.["name"] === null) return new Set();
   try {
     const rows = await db<Migration[]>`select version, name from schema_migrations`;
+    const ours = new Map((await listMigrations()).map(({ version, name }) => [version, name]));
+    const isOthers = rows.some(({ version, name }) => (ours.get(version) ?? name) !== name);
+    if (isOthers) throw new Error(UNPUBLISHED);
     return new Set(rows.map((row) => row.version));
   } catch (error) {
     throw hasNoColumn(error) ? new Error(OTHERS, { cause: error }) : error;
   }
 }
+
+/** A number has had one name since 1.0.0. */
+const UNPUBLISHED =
+  "the schema was made by a build from before 1.0.0 was published, and cannot be upgraded: " +
+  "use an empty database, an empty schema that search_path of the URL names, or another DATA_DIR";
 
 /** Many tools call their table so. */
 const OTHERS =

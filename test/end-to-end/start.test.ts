@@ -111,7 +111,7 @@ test("a command that creates the schema reports this on standard error, and need
     SEALING_KEYS: `test:${Buffer.alloc(32).toString("base64")}`,
   });
   assert.deepEqual([status, stdout], [0, "There are no organizations yet.\n"]);
-  assert.match(stderr, /^applied 0001_initial\.sql$/m);
+  assert.match(stderr, /^applied 0001_service\.sql$/m);
 });
 
 test("the line of the start names the documentation, the console and the token's file", async (t) => {

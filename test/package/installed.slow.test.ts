@@ -30,7 +30,7 @@ test("the package contains the program and the partners' libraries, and nothing 
     "src/event-types",
     "src/postgres",
   ]);
-  for (const path of ["bin/partner-api.js", "src/postgres/migrations/0001_initial.sql"]) {
+  for (const path of ["bin/partner-api.js", "src/postgres/migrations/0001_service.sql"]) {
     assert.ok(installed.files.includes(path), path);
   }
   assert.deepEqual(

@@ -1,85 +1,77 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { after, test } from "node:test";
 import { createPartitions, dropExpiredPartitions } from "../../src/jobs/maintenance-sql.ts";
-import { timeOrderedId } from "../../src/lib/ids.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
-import { lockSchema, migrate, writeRetention } from "../../src/schema/migrate.ts";
+import {
+  findPendingMigrations,
+  lockSchema,
+  migrate,
+  writeRetention,
+} from "../../src/schema/migrate.ts";
 import { claimExport } from "../../src/subjects/activity/exports-sql.ts";
 import { lockJobs, tryLockJobs } from "../../src/subjects/redeliveries/sql.ts";
 import { createDatabase, environmentOf } from "../support/database.ts";
 
 const FOLDER = new URL("../../../src/postgres/migrations/", import.meta.url);
+/** It locks the table of the one before, for its foreign key. */
+const SUBSCRIPTIONS = "0003_subscriptions.sql";
+const ORGANIZATIONS = "0002_organizations.sql";
 const DAY_MS = 86_400_000;
 const now = new Date();
 const environment = environmentOf(await createDatabase());
 
-/** A schema after the first two migrations, with the partitions of a day, on one connection. */
-async function anEarlierSchema(name: string): Promise<Database> {
+/** A schema after these migrations, on one connection. */
+async function aSchemaAfter(names: string[], name: string): Promise<Database> {
+  const db = await aSchema(name);
+  for (const file of names) {
+    await db.unsafe(await readFile(new URL(file, FOLDER), "utf8"));
+    await db`insert into schema_migrations (version, name) values (${Number(file.slice(0, 4))}, ${file})`;
+  }
+  return db;
+}
+
+async function aSchema(name: string): Promise<Database> {
   const url = environment["MIGRATION_DATABASE_URL"] ?? "";
-  const db = connect(url, { max: 1, name: "test earlier schema" });
+  const db = connect(url, { max: 1, name: "test schema" });
   after(() => db.end({ timeout: 1 }));
   await db`create schema ${db(name)}`;
   await db`select set_config('search_path', ${name}, false)`;
   await db`create table schema_migrations (version integer primary key, name text not null)`;
-  for (const [index, file] of (await readdir(FOLDER)).sort().slice(0, 2).entries()) {
-    await db.unsafe(await readFile(new URL(file, FOLDER), "utf8"));
-    await db`insert into schema_migrations (version, name) values (${index + 1}, ${file})`;
-  }
-  await writeRetention(db, 30 * DAY_MS);
-  for (const table of ["finished_deliveries", "attempts", "events"]) await turnAsBefore(db, table);
   return db;
 }
 
-/** The calls of a process of the previous version on the new schema. */
-async function turnAsBefore(db: Database, table: string): Promise<void> {
-  await db`select create_partitions(${table}, ${now})`;
-  await db`select drop_expired_partitions(${table}, ${now})`;
-  await db`select delete_expired_rows(${now})`;
+async function anOrganization(db: Database): Promise<void> {
+  await db`insert into organizations (id, slug, rate_limit_per_minute, created_at)
+           values (${randomUUID()}, 'acme', 600, ${now})`;
 }
 
-/** An event and its waiting delivery. */
-async function anEvent(db: Database, at: Date): Promise<string> {
-  const id = timeOrderedId(at);
-  await db`insert into events (id, organization_id, type, occurred_at, data)
-           values (${id}, ${id}, 'vc.test.ping', ${at}, '{}')`;
-  await db`insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-           values (${id}, ${id}, ${id}, ${id}, ${at}, ${at})`;
-  return id;
-}
-
-async function listEvents(db: Database): Promise<string[]> {
-  return (await db<{ id: string }[]>`select id from events order by id`).map(({ id }) => id);
-}
-
-test("a database of an earlier build keeps its rows, and its partitions work as in a new one", async () => {
-  const db = await anEarlierSchema("earlier");
-  const stray = await anEvent(db, new Date(now.getTime() - 60 * DAY_MS));
-  const young = await anEvent(db, now);
-
-  const [first] = await migrate(db);
-  assert.equal(first, "0003_retention.sql");
-  assert.deepEqual(await listEvents(db), [stray, young]);
-
-  await createPartitions(db, now);
-  await dropExpiredPartitions(db, now);
-  assert.deepEqual(await listEvents(db), [stray, young]);
-  await db`delete from waiting_deliveries`;
-  await createPartitions(db, now);
-  await dropExpiredPartitions(db, now);
-  assert.deepEqual(await listEvents(db), [young]);
+test("a database of a build from before 1.0.0 is refused with one sentence, and is not changed", async () => {
+  const db = await aSchema("unpublished");
+  await db`insert into schema_migrations (version, name) values (1, '0001_initial.sql'), (100, '0100_leads.sql')`;
+  const refusal = {
+    message: /^the schema was made by a build from before 1\.0\.0 .*: use an empty database[^\n]*$/,
+  };
+  await assert.rejects(migrate(db), refusal);
+  await assert.rejects(findPendingMigrations(db), refusal);
+  const [row] = await db`select to_regclass('settings') as settings`;
+  assert.equal(row?.["settings"], null);
 });
 
-test("the new schema works for processes of the previous version", async () => {
-  const db = await anEarlierSchema("overtaken");
+test("a database that is newer than this program is not changed", async () => {
+  const db = await aSchema("newer");
   await migrate(db);
-  for (const table of ["finished_deliveries", "attempts", "events"]) await turnAsBefore(db, table);
+  await db`insert into schema_migrations (version, name) values (9999, '9999_later.sql')`;
+  assert.deepEqual(await migrate(db), []);
 });
 
 test("schemas of one database do not wait for each other's maintenance, migrations, jobs, exports or moves", async () => {
-  const [one, other] = [await anEarlierSchema("one"), await anEarlierSchema("other")];
-  await migrate(one);
-  await migrate(other);
+  const [one, other] = [await aSchema("one"), await aSchema("other")];
+  for (const db of [one, other]) {
+    await migrate(db);
+    await writeRetention(db, 30 * DAY_MS);
+  }
   await one.begin(async (tx) => {
     await tx`select lock_partitions()`;
     await createPartitions(other, now);
@@ -102,14 +94,14 @@ test("schemas of one database do not wait for each other's maintenance, migratio
 });
 
 test("a migration with tables in use lets others pass, reports this once, and is applied when they are free", async () => {
-  const db = await anEarlierSchema("in_use");
+  const db = await aSchemaAfter([ORGANIZATIONS], "in_use");
   const { MIGRATION_DATABASE_URL: url = "" } = environment;
   const others = connect(`${url}?search_path=in_use`, { max: 2, name: "test" });
   after(() => others.end({ timeout: 1 }));
   const waited: string[] = [];
   let migrating: Promise<string[]> | undefined;
-  await others.begin(async (backup) => {
-    await backup`lock table events in access share mode`;
+  await others.begin(async (writer) => {
+    await writer`lock table organizations in row exclusive mode`;
     let onWait: (name: string) => void = () => undefined;
     const waits = new Promise<void>((resolve) => {
       onWait = (name) => {
@@ -119,19 +111,20 @@ test("a migration with tables in use lets others pass, reports this once, and is
     });
     migrating = migrate(db, { onWait, lockMs: 20, pauseMs: 20, tries: 10_000 });
     await waits;
-    await anEvent(others, now); // It does not wait long for the migration.
+    await anOrganization(others); // It does not wait long for the migration.
   });
-  assert.equal((await migrating)?.[0], "0003_retention.sql");
+  const [first, second] = (await migrating) ?? [];
+  assert.deepEqual([first, second], ["0001_service.sql", SUBSCRIPTIONS]);
   assert.equal(waited.length, 1);
 });
 
 test("a migration whose tables stay in use fails with one line, and earlier migrations stay applied", async () => {
-  const db = await anEarlierSchema("held");
+  const db = await aSchemaAfter([ORGANIZATIONS], "held");
   const { MIGRATION_DATABASE_URL: url = "" } = environment;
   const other = connect(`${url}?search_path=held`, { max: 1, name: "test" });
   after(() => other.end({ timeout: 1 }));
-  await other.begin(async (backup) => {
-    await backup`lock table events in access share mode`;
+  await other.begin(async (writer) => {
+    await writer`lock table organizations in row exclusive mode`;
     await assert.rejects(migrate(db, { lockMs: 20, pauseMs: 1, tries: 3 }), (error: Error) => {
       assert.match(
         error.message,
@@ -140,8 +133,7 @@ test("a migration whose tables stay in use fails with one line, and earlier migr
       return true;
     });
   });
-  const rest = await migrate(db);
-  assert.ok(rest.length > 0 && !rest.includes("0003_retention.sql"));
+  assert.equal((await migrate(db))[0], SUBSCRIPTIONS);
 });
 
 test("each migration has a number of its own", async () => {

@@ -6,8 +6,6 @@ import { ROOT } from "../support/root.ts";
 import { lintMigration } from "./lint-migration.ts";
 
 const FOLDER = join(ROOT, "src/postgres/migrations");
-/** Up to here no installation had data of an earlier release. */
-const BEFORE_RULES = 75;
 const RELEASES = ["1.0.0"];
 
 const REFUSED: [statement: string, why: RegExp][] = [
@@ -84,11 +82,12 @@ test("a fault names its line", async () => {
   );
 });
 
-test("no migration since the rules locks or rewrites a large table, or breaks the previous release", async () => {
+test("no migration locks or rewrites a large table, or breaks the previous release", async () => {
   const { releases } = JSON.parse(await readFile(join(ROOT, "releases.json"), "utf8")) as {
     releases: { version: string }[];
   };
-  const names = (await readdir(FOLDER)).filter((name) => Number(name.slice(0, 4)) > BEFORE_RULES);
+  const names = await readdir(FOLDER);
+  assert.ok(names.length > 0);
   for (const name of names) {
     const sql = await readFile(join(FOLDER, name), "utf8");
     const faults = await lintMigration(
@@ -97,9 +96,4 @@ test("no migration since the rules locks or rewrites a large table, or breaks th
     );
     assert.deepEqual(faults, [], name);
   }
-});
-
-test("the linter reads the real migrations, and an early one breaks its rules", async () => {
-  const sql = await readFile(join(FOLDER, "0021_operators.sql"), "utf8");
-  assert.match((await lintMigration(sql, RELEASES)).join("\n"), /in batches/);
 });

@@ -121,19 +121,6 @@ test("a database keeps the name of its cell, and a start with another name is re
   await open({ CELL: "7a" });
 });
 
-test("a database of release 1.0.0 keeps the name of its shard as that of its cell", async () => {
-  const db = await createDatabase();
-  const owner = ownerOf(db);
-  const { MIGRATION_DATABASE_URL: url = "" } = environmentOf(db);
-  await owner`delete from settings where name = 'cell'`;
-  await owner`delete from schema_migrations where name like '%cells.sql'`;
-  await owner`insert into settings (name, value) values ('shard', '0b'), ('home', '0b')`;
-  const open = (cell: string) =>
-    openDatabase(loadConfig({ DATABASE_URL: url, CELL: cell }), () => undefined);
-  await assert.rejects(open("00"), /CELL is 00, but the database is that of cell 0b/);
-  await (await open("0b")).close();
-});
-
 test("a database between the places of a `shard move` of release 1.0.0 is refused", async () => {
   const db = await createDatabase();
   await ownerOf(db)`insert into settings (name, value) values ('arriving', '00/1')`;

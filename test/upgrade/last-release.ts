@@ -11,9 +11,6 @@ const git = async (...args: string[]) => (await execute("git", args, { cwd: ROOT
 
 const MIGRATIONS = "src/postgres/migrations";
 
-/** A commit before the first release, with an older schema than any release. */
-const STAND_IN = { version: "the stand-in", commit: "5fb5455" };
-
 export interface Release {
   version: string;
   commit: string;
@@ -21,26 +18,20 @@ export interface Release {
   isOlder: boolean;
 }
 
-/**
- * The last release. If its schema is ours, the stand-in too, because then the release by itself would not show how older code
- * works with a newer schema. Empty if this clone lacks a commit.
- */
-export async function findReleases(): Promise<Release[]> {
+/** Returns the last release. Null if this clone lacks its commit. */
+export async function findLastRelease(): Promise<Release | null> {
   const { releases } = JSON.parse(await readFile(join(ROOT, "releases.json"), "utf8")) as {
     releases: Omit<Release, "isOlder">[];
   };
-  const found: Release[] = [];
-  for (const { version, commit } of [...releases.slice(-1), STAND_IN]) {
-    const isKnown = await git("cat-file", "-e", `${commit}^{commit}`).then(
-      () => true,
-      () => false,
-    );
-    if (!isKnown) return [];
-    const changed = await git("diff", "--name-only", commit, "--", MIGRATIONS);
-    found.push({ version, commit, isOlder: changed !== "" });
-    if (changed !== "") break;
-  }
-  return found;
+  const last = releases.at(-1);
+  if (!last) return null;
+  const isKnown = await git("cat-file", "-e", `${last.commit}^{commit}`).then(
+    () => true,
+    () => false,
+  );
+  if (!isKnown) return null;
+  const changed = await git("diff", "--name-only", last.commit, "--", MIGRATIONS);
+  return { ...last, isOlder: changed !== "" };
 }
 
 /** Packs the release from its commit, as `npm run release` did, and returns the folder of the unpacked archive. */

@@ -1,23 +1,56 @@
--- Events of the platform: each is published once for its dedupe key.
+-- Deliveries that still have to be made, and the way into the queue for a service on the same database.
 
--- The event that a dedupe key stands for. A unique index over partitions by time cannot hold a key for 24 hours, so keys
--- have a table of their own: a row that is older is taken over in place.
-create table dedupe_keys (
-  organization_id uuid        not null,
-  key             text        not null check (length(key) between 1 and 255),
+-- A claim changes no column that an index holds, so it writes to no index; pages are filled to 70 % to leave it room.
+-- Rows come and go all the time, so vacuum runs early, unhindered, and whatever the table's size.
+-- No foreign keys: each would lock a parent row at every insert, and a subscription's row outlives its deliveries.
+create table waiting_deliveries (
+  id              uuid        primary key,
   event_id        uuid        not null,
-  at              timestamptz not null,
+  subscription_id uuid        not null,
+  organization_id uuid        not null,
+  created_at      timestamptz not null,
+  due_at          timestamptz not null,
+  lease_id        uuid,
+  leased_until    timestamptz,
+  attempts        smallint    not null default 0 check (attempts >= 0),
+  lost_leases     smallint    not null default 0 check (lost_leases >= 0),
+  last_reason     text        check (length(last_reason) <= 40),
 
-  primary key (organization_id, key)
-) with (fillfactor = 90);
+  check ((lease_id is null) = (leased_until is null))
+) with (
+  fillfactor = 70,
+  autovacuum_vacuum_scale_factor = 0.01,
+  autovacuum_vacuum_threshold = 5000,
+  autovacuum_vacuum_insert_scale_factor = 0.2,
+  autovacuum_analyze_threshold = 5000,
+  autovacuum_vacuum_cost_delay = 0
+);
 
-create index dedupe_keys_by_age on dedupe_keys (at);
+-- Whether anything is due, and since when.
+create index waiting_deliveries_due on waiting_deliveries (due_at);
+-- What is due of one subscription. A scan skips through it from one subscription to the next.
+create index waiting_deliveries_due_of_subscription on waiting_deliveries (subscription_id, due_at);
+-- Deliveries made later than their event: redeliveries. Any other carries the millisecond of its event in its id, so that
+-- it needs no index on the event.
+create index waiting_deliveries_made_later on waiting_deliveries (event_id)
+  where substring(uuid_send(id) from 1 for 6) <> substring(uuid_send(event_id) from 1 for 6);
 
--- When a type was last published. The service's own events, most of them test events, need no entry.
-create index events_by_type on events (type, id) where type not like 'vc.%';
+-- Whether a double keeps each number: what JavaScript writes of it is the same decimal number.
+create function keeps_numbers(data jsonb) returns boolean
+language sql immutable set extra_float_digits = 1 as $$
+  select not exists (
+    select
+      from jsonb_path_query(data, 'strict $.** ? (@.type() == "number")') as number (value)
+     where case
+             when value::numeric = 0 then false
+             when abs(value::numeric) not between 5e-324 and 9007199254740991 then true
+             else value::numeric <> value::text::float8::text::numeric
+           end)
+$$;
 
--- Publishes an event in the caller's transaction, and returns its id; of a duplicate, the first event's. It waits while
--- another transaction holds the dedupe key. It notifies nobody: the service finds the deliveries by its poll.
+-- Publishes an event in the caller's transaction, and returns its id; of a duplicate, the first event's. It refuses what HTTP
+-- refuses, except that it knows no schemas of types. It waits while another transaction holds the dedupe key. It notifies
+-- nobody: the service finds the deliveries by its poll.
 create function partner_api_publish(
   organization text,
   type         text,
@@ -44,8 +77,9 @@ declare
 begin
   select o.id into p_organization_id
     from organizations o
-   where o.slug = p_organization
-      or o.id = substring(p_organization from '^org_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$')::uuid;
+   where o.closed_at is null
+     and (o.slug = p_organization
+          or o.id = substring(p_organization from '^org_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$')::uuid);
   if p_organization_id is null then
     raise exception 'organization must be the id or the slug of an organization' using errcode = 'invalid_parameter_value';
   end if;
@@ -62,6 +96,11 @@ begin
   if length(p_data) - length(translate(p_data, '{[', '')) > 100
      and jsonb_path_exists(partner_api_publish.data, 'strict $.**{100} ? (@.type() == "object" || @.type() == "array")') then
     raise exception 'data must not nest deeper than 100 levels' using errcode = 'invalid_parameter_value';
+  end if;
+  -- A shorter number has at most 15 digits, and a double keeps it.
+  if p_data ~ '[0-9.]{16}' and not keeps_numbers(partner_api_publish.data) then
+    raise exception 'data must hold only numbers from -(2^53 - 1) to 2^53 - 1 that a 64-bit float keeps exactly'
+      using errcode = 'invalid_parameter_value', hint = 'Send at most 15 digits, or a string.';
   end if;
   if p_key !~ '^[!-~]{1,255}$' then
     raise exception 'dedupe_key must be 1 to 255 visible ASCII characters' using errcode = 'invalid_parameter_value';
@@ -105,21 +144,4 @@ end
 $$;
 
 -- Only the role partner_api_publisher may call it: see publisher-role.ts.
-revoke execute on function partner_api_publish from public;
-
--- Erases what an event says, and returns whether there is such an event. The service cannot change an event in any other way.
-create function erase_payload(event uuid) returns boolean
-language plpgsql security definer as $$
-begin
-  update events set data = '{}' where id = event;
-  return found;
-end
-$$;
-
-do $$
-begin
-  execute format('alter function erase_payload set search_path = %I, pg_temp', current_schema());
-end
-$$;
-
-revoke execute on function erase_payload from public;
+revoke execute on function keeps_numbers, partner_api_publish from public;
