@@ -59,8 +59,7 @@ async function insertDeliveries(
 ): Promise<void> {
   await db`
     with made as materialized (
-      select ${timeOrderedId(db)} as event_id, ${timeOrderedId(db)} as id, ${timeOrderedId(db)} as success_id,
-             s.id as subscription_id, s.organization_id, at, at + interval '40 ms' as finished_at,
+      select event_of(id) as event_id, delivery_of(id, 1) as id, s.id as subscription_id, s.organization_id, at, at + interval '40 ms' as finished_at,
              case when share < 2 then 'dead_lettered' when share < 3 then 'cancelled' else 'delivered' end as state
         from generate_series(${start}::int, ${end - 1}::int) as n
        cross join lateral (
@@ -69,6 +68,7 @@ async function insertDeliveries(
        ) as t (at, share)
         join unnest(${ids}::uuid[]) with ordinality as w (id, place) on w.place = n % ${ids.length} + 1
         join subscriptions s on s.id = w.id
+       cross join lateral (select ${timeOrderedId(db)} as id) as i
     ),
     event as (
       insert into events (id, organization_id, type, occurred_at, data)
@@ -84,15 +84,14 @@ async function insertDeliveries(
        cross join generate_series(1, 2) as attempt
        where state = 'dead_lettered'
     )
-    insert into finished_deliveries
-           (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts, last_reason,
-            success_id, success_http_status, success_duration_ms)
-    select id, event_id, subscription_id, organization_id, at, finished_at, state,
+    insert into finished_deliveries (id, finished_at, subscription_id, ending, attempts, duration_ms, last_reason,
+                                     troubled_organization_id)
+    select id, finished_at, subscription_id,
+           case state when 'delivered' then 200 when 'dead_lettered' then 0 else 1 end,
            case state when 'delivered' then 1 when 'dead_lettered' then 2 else 0 end,
+           case state when 'delivered' then 35 end,
            case state when 'dead_lettered' then 'http_503' end,
-           case state when 'delivered' then success_id end,
-           case state when 'delivered' then 200 end,
-           case state when 'delivered' then 35 end
+           case when state <> 'delivered' then organization_id end
       from made order by id`;
 }
 
@@ -121,7 +120,7 @@ async function insertActivity(
                count(*)::int as deliveries, sum(attempts)::int as tried,
                count(*) filter (where state = 'delivered')::int as delivered,
                count(*) filter (where state = 'dead_lettered')::int as dead
-          from finished_deliveries f
+          from finished f
          cross join lateral (
            values (${SERVICE_SCOPE}::uuid, 'service'), (f.organization_id, 'organization'),
                   (f.subscription_id, 'subscription')

@@ -57,7 +57,7 @@ export async function countDeliveries(
 ): Promise<{ waiting: number; delivered: number; attempts: number }> {
   const [row] = await db<[{ waiting: number; delivered: number; attempts: number }]>`
     select (select count(*) from waiting_deliveries)::int as waiting,
-           (select count(*) from finished_deliveries where state = 'delivered')::int as delivered,
+           (select count(*) from finished where state = 'delivered')::int as delivered,
            (select count(*) from audit)::int as attempts`;
   return row;
 }

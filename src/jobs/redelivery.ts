@@ -1,5 +1,5 @@
 import { after } from "../lib/clock.ts";
-import { type SubscriptionId, timeOrderedId } from "../lib/ids.ts";
+import { numberedId, type SubscriptionId } from "../lib/ids.ts";
 import { repeat } from "../lib/parts.ts";
 import type { Queryable } from "../postgres/database.ts";
 import type { Dependencies } from "../subjects/dependencies.ts";
@@ -129,7 +129,7 @@ async function redeliverAll(
   );
   const fresh = rows
     .filter(({ id }) => !redelivered.has(id))
-    .map(({ id, eventId }) => ({ deliveryId: id, redeliveryId: timeOrderedId(now), eventId }));
+    .map(({ id, eventId }) => ({ deliveryId: id, redeliveryId: numberedId(now), eventId }));
   const skipped = rows.length - fresh.length;
 
   const [subscription] = await findSubscriptions(tx, [target]);

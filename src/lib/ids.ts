@@ -90,6 +90,25 @@ export function timeOrderedId(time: Date): string {
   return `${stamp.slice(0, 8)}-${stamp.slice(8)}-7${count}-${variant}${random.slice(1, 4)}-${random.slice(4)}`;
 }
 
+/**
+ * The same for an event or a redelivery: the last four digits are zero. The deliveries of an event count there, so that their ids
+ * say the event.
+ */
+export function numberedId(time: Date): string {
+  return `${timeOrderedId(time).slice(0, -4)}0000`;
+}
+
+/** The largest id that a delivery of this event can have. That of the event itself, if no event can have such an id. */
+export function lastDeliveryOf(event: EventId): DeliveryId {
+  return `${event.slice(0, -4)}${event.endsWith("0000") ? "ffff" : event.slice(-4)}`;
+}
+
+/** The id of an attempt follows from its delivery, its number and its start. A success is recorded without it. */
+export function attemptId(delivery: DeliveryId, number: number, startedAt: Date): AttemptId {
+  const ms = startedAt.getTime().toString(16).padStart(12, "0");
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-7${number.toString(16).padStart(3, "0")}${delivery.slice(18)}`;
+}
+
 /** The time in a UUIDv7. It also works for a delivery's id, which begins like its event's. */
 export function timeOfId(uuid: string): Date {
   return new Date(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16));

@@ -42,6 +42,7 @@ export async function deleteEndedSessions(db: Queryable, before: Date): Promise<
 /** Functions of the schema. Each deletes at most a batch of rows that are older than the retention. */
 export const EXPIRIES = [
   "delete_expired_marks",
+  "delete_expired_leases",
   "delete_expired_jobs",
   "delete_expired_changes",
 ] as const;

@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import { publicId, timeOrderedId } from "../lib/ids.ts";
+import { attemptId, publicId } from "../lib/ids.ts";
 import { NO_TRACER, type Span, type Tracer } from "../lib/tracing.ts";
 import {
   type Attempt,
@@ -60,7 +60,8 @@ export function createDeliverer({
     }
     if (outcome.kind === "deferred") return { signal, recorded: defer(claim) };
 
-    const attempt = { id: timeOrderedId(startedAt), claim, outcome, startedAt, endedAt: clock() };
+    const id = attemptId(claim.id, claim.attempts + 1, startedAt);
+    const attempt = { id, claim, outcome, startedAt, endedAt: clock() };
     onEnded(attempt);
     return { signal, recorded: record(attempt) };
   };

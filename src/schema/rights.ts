@@ -61,11 +61,13 @@ const RIGHTS: Record<string, string> = {
   kept_answers: "select, insert, update (request_hash, subscription_id, at, sealed_answer), delete",
   limit_notices: "select, insert, update (at)",
   waiting_deliveries: "select, insert, update, delete",
-  finished_deliveries: "select, insert, update (attempts, last_reason, lease_id)",
+  finished_deliveries: "select, insert, update (attempts, last_reason)",
+  cancelled_leases: "select, insert, delete",
   attempts: "select, insert",
   redelivery_marks: "select, insert",
   redelivery_jobs:
     "select, insert, update (state, finished_at, total, done, skipped, failed, at_subscription, at_state, at_delivery, next_at, written_at)",
+  finished: "select",
   audit: "select",
   rate_windows: "select, insert, update",
   history_exports: "select, update (lease_id, next_at, failures, failing_since, last_failure)",
@@ -91,6 +93,7 @@ const FUNCTIONS = [
   "drop_rolled_up_minutes",
   "lock_partitions",
   "delete_expired_marks",
+  "delete_expired_leases",
   "delete_expired_jobs",
   "delete_expired_changes",
   "move_strays",
@@ -99,7 +102,12 @@ const FUNCTIONS = [
   "retention",
   "partition_width",
   "first_id_at",
+  "time_of",
   "moment_of",
+  "event_of",
+  "delivery_of",
+  "is_redelivery",
+  "attempt_id",
 ];
 
 /** Grants the service's role exactly its rights, and revokes others. Other objects in the schema are not changed. */

@@ -21,7 +21,7 @@ test("pictures of the console", async (t) => {
   const [found] = await db<{ subscription: string; delivery: string; other: string }[]>`
     select s.id as subscription, f.id as delivery, o.id as other
       from subscriptions s
-      join finished_deliveries f on f.subscription_id = s.id and f.state = 'cancelled'
+      join finished f on f.subscription_id = s.id and f.state = 'cancelled'
       join subscriptions o on o.organization_id = s.organization_id and o.auto_disabled_at is null
      where s.host = ${DISABLED}
      order by f.attempts desc, f.id

@@ -90,7 +90,7 @@ test("an attempt that cannot be recorded on a full disk is made once", LIMIT, as
   assert.equal((await complaint()).code, "53100");
 
   await emptyDisk(owner);
-  const attempts = () => owner`select state, attempts from finished_deliveries`;
+  const attempts = () => owner`select state, attempts from finished`;
   while ((await attempts()).length === 0) await sleep(20);
   assert.deepEqual([...(await attempts())], [{ state: "delivered", attempts: 1 }]);
   assert.equal(receiver.requests.length, 1);

@@ -127,9 +127,7 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
       await attemptAll(deps, await claimAll(deps), () => refused);
       clock.advance(DAY_MS);
     }
-    const [row] = await db<
-      { id: string; event_id: string }[]
-    >`select id, event_id from finished_deliveries`;
+    const [row] = await db<{ id: string; event_id: string }[]>`select id, event_id from finished`;
     return {
       delivery: publicId("dlv", row?.id ?? ""),
       event: publicId("evt", row?.event_id ?? ""),

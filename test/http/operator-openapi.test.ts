@@ -85,7 +85,7 @@ test("responses match the document and contain nothing else", async (t) => {
     clock.advance(86_400_000);
   }
   const [delivery] = await deps.db<{ id: string; event_id: string }[]>`
-    select id, event_id from finished_deliveries`;
+    select id, event_id from finished`;
   const job = await createRedelivery(deps, { filter: { organization } }, "alice");
   const ids: Record<string, string> = {
     redeliveries: job.id,

@@ -119,7 +119,7 @@ test("notices of dead letters and disabled subscriptions are published in the re
   ]);
   assert.equal(dueOf(recorded.notices).length, 1);
   const [delivery] = await db<{ id: string }[]>`
-    select id from finished_deliveries where organization_id = ${organization.id} and state = 'dead_lettered'`;
+    select id from finished where organization_id = ${organization.id} and state = 'dead_lettered'`;
   assert.deepEqual(told.at(-1)?.data, {
     organization: { id: publicId("org", organization.id), slug: organization.slug },
     subscription,
@@ -141,8 +141,7 @@ test("if a notice cannot be published, its cause is not recorded either, and bot
     attemptAll(deps, claims, () => refused),
     /refused/,
   );
-  const finished = () =>
-    db`select from finished_deliveries where organization_id = ${organization.id}`;
+  const finished = () => db`select from finished where organization_id = ${organization.id}`;
   assert.equal((await finished()).length, 0);
   await owner`alter table events drop constraint refused`;
   await attemptAll(deps, claims, () => refused);

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createPartitions, dropExpiredPartitions } from "../../src/jobs/maintenance-sql.ts";
-import { timeOrderedId } from "../../src/lib/ids.ts";
+import { lastDeliveryOf, numberedId } from "../../src/lib/ids.ts";
 import type { Queryable } from "../../src/postgres/database.ts";
 import { writeRetention } from "../../src/schema/migrate.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
@@ -30,34 +30,32 @@ async function aDay(daysBack: number): Promise<void> {
 /** An event of that day and its delivery, which finished on that day or still waits. */
 async function anEvent(daysBack: number, state: "delivered" | "waiting"): Promise<string> {
   const at = daysAgo(daysBack);
-  const id = timeOrderedId(at);
+  const id = numberedId(at);
   await db`insert into events (id, organization_id, type, occurred_at, data)
            values (${id}, ${randomUUID()}, 'vc.test.ping', ${at}, '{}')`;
-  const delivery = {
-    id: timeOrderedId(at),
-    event_id: id,
-    subscription_id: randomUUID(),
-    organization_id: randomUUID(),
-    created_at: at,
-  };
-  const success = { success_id: id, success_http_status: 200, success_duration_ms: 1 };
-  if (state === "waiting")
-    await db`insert into waiting_deliveries ${db({ ...delivery, due_at: at })}`;
-  else
-    await db`insert into finished_deliveries ${db({ ...delivery, finished_at: at, state, attempts: 1, ...success })}`;
+  const delivery = { id: lastDeliveryOf(id), subscription_id: randomUUID() };
+  if (state === "waiting") {
+    const waiting = { event_id: id, organization_id: randomUUID(), created_at: at, due_at: at };
+    await db`insert into waiting_deliveries ${db({ ...delivery, ...waiting })}`;
+  } else {
+    const success = { finished_at: at, ending: 200, attempts: 1, duration_ms: 1 };
+    await db`insert into finished_deliveries ${db({ ...delivery, ...success })}`;
+  }
   return id;
 }
 
 /** A delivery of this event that was created today and waits. */
-async function aRedelivery(tx: Queryable, eventId: string) {
-  const row = {
-    id: timeOrderedId(today),
-    event_id: eventId,
-    subscription_id: randomUUID(),
+async function aRedelivery(tx: Queryable, eventId: string, at = today) {
+  const row = { id: numberedId(at), subscription_id: randomUUID() };
+  const waiting = {
     organization_id: randomUUID(),
-    created_at: today,
+    event_id: eventId,
+    created_at: at,
+    due_at: at,
   };
-  await tx`insert into waiting_deliveries ${tx({ ...row, due_at: today })}`;
+  await tx`insert into waiting_deliveries ${tx({ ...row, ...waiting })}`;
+  const mark = { redelivery_id: row.id, delivery_id: lastDeliveryOf(eventId), event_id: eventId };
+  await tx`insert into redelivery_marks ${tx(mark)}`;
   return row;
 }
 
@@ -161,10 +159,49 @@ test("a waiting or finished redelivery keeps only the events of its event's day"
   const redelivery = await aRedelivery(db, eventId);
   assert.deepEqual(await keeps(), [true, false]);
   await db`delete from waiting_deliveries`;
-  await db`insert into finished_deliveries ${db({ ...redelivery, finished_at: today, state: "cancelled", attempts: 0 })}`;
+  const cancelled = { ending: 1, attempts: 0, troubled_organization_id: randomUUID() };
+  const row = { ...redelivery, ...cancelled, finished_at: today };
+  await db`insert into finished_deliveries ${db(row)}`;
   assert.deepEqual(await keeps(), [true, false]);
   await owner`delete from finished_deliveries`;
+  await owner`delete from redelivery_marks`;
   assert.deepEqual(await keeps(), [false, false]);
+});
+
+test("a mark stays as long as its redelivery, which has its event from it", async () => {
+  const eventId = numberedId(daysAgo(45));
+  const expire = async () => {
+    await db`select delete_expired_marks(${today})`;
+    return (await db`select from redelivery_marks`).length;
+  };
+  const { id } = await aRedelivery(db, eventId, daysAgo(40));
+  assert.equal(await expire(), 1, "waiting");
+  await db`delete from waiting_deliveries`;
+  const cancelled = { ending: 1, attempts: 0, troubled_organization_id: randomUUID() };
+  const row = { id, finished_at: today, subscription_id: randomUUID(), ...cancelled };
+  await db`insert into finished_deliveries ${db(row)}`;
+  assert.equal(await expire(), 1, "finished");
+  await owner`delete from finished_deliveries`;
+  assert.equal(await expire(), 0, "gone");
+});
+
+test("a lease of a cancelled delivery is deleted after the retention", async () => {
+  for (const days of [29, 31]) {
+    const lease = {
+      delivery_id: randomUUID(),
+      lease_id: randomUUID(),
+      cancelled_at: daysAgo(days),
+    };
+    await db`insert into cancelled_leases ${db(lease)}`;
+  }
+  await db`select delete_expired_leases(${today})`;
+  const rows = await db<
+    { cancelled_at: Date }[]
+  >`delete from cancelled_leases returning cancelled_at`;
+  assert.deepEqual(
+    rows.map((row) => row.cancelled_at),
+    [daysAgo(29)],
+  );
 });
 
 test("an expired event that a running transaction redelivers is kept", async () => {
@@ -180,6 +217,7 @@ test("an expired event that a running transaction redelivers is kept", async () 
   await dropping;
   assert.equal(await exists(eventId), true);
   await db`delete from waiting_deliveries`;
+  await owner`delete from redelivery_marks`;
   await dropExpiredPartitions(db, today);
 });
 

@@ -48,7 +48,7 @@ export async function readBooks(db: Queryable): Promise<Books> {
     select id, event_id as event, subscription_id as subscription, 'waiting' as state, attempts
       from waiting_deliveries
     union all
-    select id, event_id, subscription_id, state, attempts from finished_deliveries`;
+    select id, event_id, subscription_id, state, attempts from finished`;
   const attempts = await db<AttemptEntry[]>`
     select delivery_id as delivery, attempt, http_status as "httpStatus", reason, dead_lettered as "deadLettered",
            round(extract(epoch from attempted_at) * 1000)::float8 as from,

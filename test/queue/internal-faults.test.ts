@@ -45,7 +45,7 @@ for (const fault of FAULTS) {
 
     assert.equal(await deliverDue(() => acknowledged), SUBSCRIPTIONS);
     const [delivered] = await db`
-      select count(*)::int as count, max(attempts) as attempts from finished_deliveries
+      select count(*)::int as count, max(attempts) as attempts from finished
        where organization_id = ${organization} and state = 'delivered'`;
     assert.deepEqual({ ...delivered }, { count: SUBSCRIPTIONS, attempts: 1 });
   });

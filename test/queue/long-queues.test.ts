@@ -28,7 +28,7 @@ async function aLongQueue() {
   const cancelledTogether = async () => {
     while ((await countWaiting()) > 0) await sleep(20);
     const rows = await db<{ count: number }[]>`
-      select count(*)::int from finished_deliveries where state = 'cancelled' group by xmin::text order by 1`;
+      select count(*)::int from finished_deliveries where ending = 1 group by xmin::text order by 1`;
     return rows.map((row) => row.count);
   };
   return { db, deps, clock, id, claim, cancelledTogether };

@@ -51,7 +51,8 @@ async function readDeliveries(db: Database, organizations: string[]) {
      where ${areOf(db, organizations)}
      union all
     select id, event_id, subscription_id, state, attempts, last_reason, null, lease_id, null, 0
-      from finished_deliveries
+      from finished
+      left join cancelled_leases on delivery_id = id
      where ${areOf(db, organizations)}`;
 }
 

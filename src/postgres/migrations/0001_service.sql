@@ -50,6 +50,12 @@ language sql immutable as $$
           || '00000000000000000000')::uuid
 $$;
 
+-- The six bytes of a UUIDv7 that carry its millisecond. They sort as the ids do, and make an index on them half as wide.
+create function time_of(id uuid) returns bytea
+language sql immutable as $$
+  select substring(uuid_send(id) for 6)
+$$;
+
 -- The moment that a UUIDv7 carries.
 create function moment_of(id uuid) returns timestamptz
 language sql immutable as $$

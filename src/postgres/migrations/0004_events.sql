@@ -23,7 +23,8 @@ language sql stable as $$
   select exists (select from event_types t where t.name = wanted and t.retired_at is null)
 $$;
 
--- What happened, once. Ids are UUIDv7, so partitions by id are partitions by time.
+-- What happened, once. Ids are UUIDv7, so partitions by id are partitions by time. Their last four digits are zero: there the
+-- event's deliveries count.
 create table events (
   id              uuid        not null,
   organization_id uuid        not null,

@@ -1,5 +1,22 @@
 -- Deliveries that still have to be made, and the way into the queue for a service on the same database.
 
+-- The id of a delivery is that of its event, with a number from 1 in the last four digits. A redelivery has an id of its own, whose
+-- last four digits are zero; its mark says the event: see redelivery_marks.
+create function event_of(delivery uuid) returns uuid
+language sql immutable as $$
+  select (left(delivery::text, 32) || '0000')::uuid
+$$;
+
+create function delivery_of(event uuid, number bigint) returns uuid
+language sql immutable as $$
+  select (left(event::text, 32) || lpad(to_hex(number), 4, '0'))::uuid
+$$;
+
+create function is_redelivery(delivery uuid) returns boolean
+language sql immutable as $$
+  select right(delivery::text, 4) = '0000'
+$$;
+
 -- A claim changes no column that an index holds, so it writes to no index; pages are filled to 70 % to leave it room.
 -- Rows come and go all the time, so vacuum runs early, unhindered, and whatever the table's size.
 -- No foreign keys: each would lock a parent row at every insert, and a subscription's row outlives its deliveries.
@@ -30,10 +47,19 @@ create table waiting_deliveries (
 create index waiting_deliveries_due on waiting_deliveries (due_at);
 -- What is due of one subscription. A scan skips through it from one subscription to the next.
 create index waiting_deliveries_due_of_subscription on waiting_deliveries (subscription_id, due_at);
--- Deliveries made later than their event: redeliveries. Any other carries the millisecond of its event in its id, so that
--- it needs no index on the event.
-create index waiting_deliveries_made_later on waiting_deliveries (event_id)
-  where substring(uuid_send(id) from 1 for 6) <> substring(uuid_send(event_id) from 1 for 6);
+-- The event of a redelivery. Of any other delivery, the id says it.
+create index waiting_deliveries_of_event on waiting_deliveries (event_id) where is_redelivery(id);
+
+-- A delivery that was sent again, the delivery that did it, and their event. Ids are UUIDv7: the newest is the latest.
+create table redelivery_marks (
+  redelivery_id uuid primary key,
+  delivery_id   uuid not null,
+  event_id      uuid not null,
+  job_id        uuid
+);
+
+create index redelivery_marks_of_delivery on redelivery_marks (delivery_id, redelivery_id desc);
+create index redelivery_marks_of_event on redelivery_marks (event_id);
 
 -- Whether a double keeps each number: what JavaScript writes of it is the same decimal number.
 create function keeps_numbers(data jsonb) returns boolean
@@ -68,10 +94,10 @@ declare
   moment         constant timestamptz := clock_timestamp();
   p_occurred_at  constant timestamptz := coalesce(partner_api_publish.occurred_at, moment);
   micros         constant bigint      := floor(extract(epoch from moment) * 1000000);
-  -- A UUIDv7: milliseconds, the rest of the time in 12 bits, and random bits.
+  -- A UUIDv7: milliseconds, the rest of the time in 12 bits, random bits, and four zeros for the numbers of the deliveries.
   new_id         constant uuid        := (lpad(to_hex(micros / 1000), 12, '0')
                                           || '7' || lpad(to_hex((micros % 1000) * 4096 / 1000), 3, '0')
-                                          || substr(replace(gen_random_uuid()::text, '-', ''), 17))::uuid;
+                                          || substr(replace(gen_random_uuid()::text, '-', ''), 17, 12) || '0000')::uuid;
   p_organization_id uuid;
   taken_by          uuid;
 begin
@@ -128,8 +154,7 @@ begin
   values (new_id, p_organization_id, p_type, p_occurred_at, p_data);
 
   insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-  select encode(overlay(uuid_send(gen_random_uuid()) placing substring(uuid_send(new_id) for 8) from 1), 'hex')::uuid,
-         new_id, s.id, s.organization_id, moment, moment
+  select delivery_of(new_id, row_number() over ()), new_id, s.id, s.organization_id, moment, moment
     from subscriptions s
    where s.organization_id = p_organization_id and p_type = any(s.events)
      and s.deleted_at is null and s.auto_disabled_at is null;

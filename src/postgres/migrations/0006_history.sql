@@ -1,45 +1,51 @@
 -- Deliveries that ended, and attempts that failed. Both are kept in partitions by time, which are dropped as a whole.
 
+-- A row has at most eight columns, so that its header has room for their null bits. What follows from others is not stored: the
+-- event and the time of creation from the id, and the attempt that delivered it from three columns (see attempt_id).
 create table finished_deliveries (
   id              uuid        not null,
-  event_id        uuid        not null,
-  subscription_id uuid        not null,
-  organization_id uuid        not null,
-  created_at      timestamptz not null,
   finished_at     timestamptz not null,
-  state           text        not null check (state in ('delivered', 'dead_lettered', 'cancelled')),
-  attempts        smallint    not null check (attempts >= 0),
+  subscription_id uuid        not null,
+
+  -- How it ended: 200 to 299 delivered, with this status of the receiver; 0 dead-lettered; 1 cancelled.
+  ending          smallint    not null check (ending between 200 and 299 or ending in (0, 1)),
+  attempts        smallint    not null check (attempts between 0 and 4095),
+  -- Of the attempt that delivered it. It needs no row of its own: nearly every delivery has this one alone.
+  duration_ms     integer     check (duration_ms >= 0),
   last_reason     text        check (length(last_reason) <= 40),
+  -- The organization of one that was not delivered, for an index. Of any other, the subscription says it.
+  troubled_organization_id uuid,
 
-  -- The attempt that delivered it. It needs no row of its own: nearly every delivery has this one alone.
-  success_id          uuid,
-  success_http_status smallint check (success_http_status between 200 and 299),
-  success_duration_ms integer  check (success_duration_ms >= 0),
-
-  -- The lease under which an attempt was under way when the delivery was cancelled.
-  lease_id        uuid        check (lease_id is null or state = 'cancelled'),
-
-  primary key (id, finished_at),
-  check (num_nonnulls(success_id, success_http_status, success_duration_ms) = case state when 'delivered' then 3 else 0 end)
+  check ((ending >= 200) = (duration_ms is not null) and (ending >= 200) = (troubled_organization_id is null))
 ) partition by range (finished_at);
 
--- The deliveries of an event. Without it, nothing could tell that an event is needed no more.
-create index finished_deliveries_of_event on finished_deliveries (event_id);
--- Searches by operators, newest first. Trouble is rare, so it has indexes of its own for each way of asking: they cost a
--- delivered delivery nothing.
-create index finished_deliveries_of_subscription on finished_deliveries (subscription_id, id desc);
-create index finished_deliveries_in_trouble on finished_deliveries (state, id desc) where state <> 'delivered';
+-- A delivery by its id, the deliveries of an event, and all, newest first. Deliveries end nearly in the order of their ids: a page
+-- that is split at 70 % has room for those that come late.
+create index finished_deliveries_by_id on finished_deliveries (time_of(id)) with (fillfactor = 70);
+-- Searches by operators, newest first. In ascending order, and without posting lists, PostgreSQL fills the pages of each
+-- subscription to 90 %.
+create index finished_deliveries_of_subscription on finished_deliveries (subscription_id, time_of(id))
+  with (deduplicate_items = off);
+-- Trouble is rare, so it has indexes of its own for each way of asking: they cost a delivered delivery nothing.
+create index finished_deliveries_in_trouble on finished_deliveries (ending, time_of(id)) where ending < 200;
 create index finished_deliveries_in_trouble_of_subscription
-  on finished_deliveries (subscription_id, state, id desc) where state <> 'delivered';
+  on finished_deliveries (subscription_id, ending, time_of(id)) where ending < 200;
 -- An organization may have had too many subscriptions to search each.
 create index finished_deliveries_in_trouble_of_organization
-  on finished_deliveries (organization_id, state, id desc) where state <> 'delivered';
-create index finished_deliveries_of_reason on finished_deliveries (last_reason, id desc) where last_reason is not null;
+  on finished_deliveries (troubled_organization_id, ending, time_of(id)) where ending < 200;
+create index finished_deliveries_of_reason on finished_deliveries (last_reason, time_of(id)) where last_reason is not null;
 create index finished_deliveries_of_reason_of_subscription
-  on finished_deliveries (subscription_id, last_reason, id desc) where last_reason is not null;
+  on finished_deliveries (subscription_id, last_reason, time_of(id)) where last_reason is not null;
 -- A success is found by the id of its attempt, which says when to look. It costs next to nothing, because times rise as rows come.
 create index finished_deliveries_by_age on finished_deliveries using brin (finished_at)
   with (pages_per_range = 16, autosummarize = on);
+
+-- The leases under which attempts were under way when their deliveries were cancelled. Such an attempt can still be recorded.
+create table cancelled_leases (
+  delivery_id  uuid        primary key,
+  lease_id     uuid        not null,
+  cancelled_at timestamptz not null
+);
 
 -- One row for each attempt that came to an outcome, except those that delivered. The id carries the time of the start.
 create table attempts (
@@ -73,6 +79,23 @@ create table attempts_default partition of attempts default;
 create index finished_deliveries_default_by_time on finished_deliveries_default (finished_at);
 create index attempts_default_by_id on attempts_default (id);
 
+-- The id of an attempt: the millisecond of its start, its number, and the last eight bytes of its delivery.
+create function attempt_id(delivery uuid, number integer, started_at timestamptz) returns uuid
+language sql immutable as $$
+  select (left(first_id_at(started_at)::text, 14) || '7' || lpad(to_hex(number), 3, '0') || substr(delivery::text, 19))::uuid
+$$;
+
+-- Finished deliveries in full. Conditions on `time_of(id)` and `ending` find them by an index.
+create view finished as
+  select id, subscription_id, ending, attempts, last_reason, finished_at, duration_ms, troubled_organization_id,
+         moment_of(id) as created_at,
+         case ending when 0 then 'dead_lettered' when 1 then 'cancelled' else 'delivered' end as state,
+         case when is_redelivery(id) then (select m.event_id from redelivery_marks m where m.redelivery_id = id)
+              else event_of(id) end as event_id,
+         (select s.organization_id from subscriptions s where s.id = subscription_id) as organization_id,
+         attempt_id(id, attempts, finished_at - duration_ms * interval '1 ms') as success_id
+    from finished_deliveries;
+
 -- Every attempt that came to an outcome.
 create view audit as
   select id, delivery_id, subscription_id, event_id, event_type, attempt, http_status, reason, dead_lettered,
@@ -80,9 +103,9 @@ create view audit as
     from attempts
   union all
   select success_id, id, subscription_id, event_id, (select type from events e where e.id = event_id limit 1), attempts,
-         success_http_status, null, false, success_duration_ms, moment_of(success_id), null, null
-    from finished_deliveries
-   where state = 'delivered';
+         ending, null, false, duration_ms, finished_at - duration_ms * interval '1 ms', null, null
+    from finished
+   where ending >= 200;
 
 -- Turns deliveries that were cancelled during an attempt into delivered ones, because the receivers have acknowledged them. Returns
 -- the attempts. The service cannot change the state of a finished delivery in any other way.
@@ -91,14 +114,19 @@ create function record_late_successes(
   cancelled_since timestamptz
 ) returns setof uuid
 language sql security definer as $$
+  with taken as (
+    delete from cancelled_leases l
+     using unnest(attempt_ids, delivery_ids, lease_ids, http_statuses, durations_ms, begun_at)
+           as e (id, delivery_id, lease_id, http_status, duration_ms, begun_at)
+     where l.delivery_id = e.delivery_id and l.lease_id = e.lease_id
+    returning e.*
+  )
   update finished_deliveries f
-     set state = 'delivered', attempts = f.attempts + 1, lease_id = null,
-         finished_at = e.begun_at + e.duration_ms * interval '1 millisecond',
-         success_id = e.id, success_http_status = e.http_status, success_duration_ms = e.duration_ms
-    from unnest(attempt_ids, delivery_ids, lease_ids, http_statuses, durations_ms, begun_at)
-         as e (id, delivery_id, lease_id, http_status, duration_ms, begun_at)
-   where f.id = e.delivery_id and f.lease_id = e.lease_id and f.state = 'cancelled' and f.finished_at >= cancelled_since
-  returning f.success_id
+     set ending = t.http_status, attempts = f.attempts + 1, duration_ms = t.duration_ms, troubled_organization_id = null,
+         finished_at = t.begun_at + t.duration_ms * interval '1 millisecond'
+    from taken t
+   where time_of(f.id) = time_of(t.delivery_id) and f.id = t.delivery_id and f.ending = 1 and f.finished_at >= cancelled_since
+  returning t.id
 $$;
 
 do $$

@@ -219,11 +219,10 @@ create function refers_to_events(since timestamptz, until timestamptz) returns b
 language sql stable as $$
   select exists (select from waiting_deliveries w
                   where w.id >= first_id_at(since) and w.id < first_id_at(until))
-      or exists (select from waiting_deliveries w
-                  where substring(uuid_send(w.id) from 1 for 6) <> substring(uuid_send(w.event_id) from 1 for 6)
-                    and w.event_id >= first_id_at(since) and w.event_id < first_id_at(until))
       or exists (select from finished_deliveries f
-                  where f.event_id >= first_id_at(since) and f.event_id < first_id_at(until))
+                  where time_of(f.id) >= time_of(first_id_at(since)) and time_of(f.id) < time_of(first_id_at(until)))
+      or exists (select from redelivery_marks m
+                  where m.event_id >= first_id_at(since) and m.event_id < first_id_at(until))
 $$;
 
 -- An event stays as long as anything refers to it.
@@ -309,6 +308,39 @@ begin
         and not exists (select from waiting_deliveries w where w.subscription_id = s.id)
         and not exists (select from finished_deliveries f where f.subscription_id = s.id)
       limit 1000);
+  get diagnostics deleted = row_count;
+  return deleted;
+end
+$$;
+
+-- Deletes marks that are older than the retention and whose redelivery is gone, and returns how many.
+create function delete_expired_marks(moment timestamptz) returns integer
+language plpgsql security definer as $$
+declare
+  deleted integer;
+begin
+  delete from redelivery_marks
+   where redelivery_id in (
+     select m.redelivery_id
+       from redelivery_marks m
+      where m.redelivery_id < first_id_at(horizon_at(moment))
+        and not exists (select from waiting_deliveries w where w.id = m.redelivery_id)
+        and not exists (
+          select from finished_deliveries f where time_of(f.id) = time_of(m.redelivery_id) and f.id = m.redelivery_id)
+      limit 5000);
+  get diagnostics deleted = row_count;
+  return deleted;
+end
+$$;
+
+-- Deletes leases whose attempts never ended, and returns how many.
+create function delete_expired_leases(moment timestamptz) returns integer
+language plpgsql security definer as $$
+declare
+  deleted integer;
+begin
+  delete from cancelled_leases
+   where delivery_id in (select delivery_id from cancelled_leases where cancelled_at < horizon_at(moment) limit 5000);
   get diagnostics deleted = row_count;
   return deleted;
 end
@@ -415,6 +447,8 @@ begin
   execute format('alter function move_strays set search_path = %I, pg_temp', current_schema());
   execute format('alter function drop_expired_partitions set search_path = %I, pg_temp', current_schema());
   execute format('alter function drop_rolled_up_minutes set search_path = %I, pg_temp', current_schema());
+  execute format('alter function delete_expired_marks set search_path = %I, pg_temp', current_schema());
+  execute format('alter function delete_expired_leases set search_path = %I, pg_temp', current_schema());
   execute format('alter function delete_expired_rows set search_path = %I, pg_temp', current_schema());
   execute format('alter function detach_expired_partition set search_path = %I, pg_temp', current_schema());
   execute format('alter function permit_export set search_path = %I, pg_temp', current_schema());
@@ -426,6 +460,6 @@ $$;
 revoke execute
   on function lock_partitions, period_at, partition_name, bound_at, create_partition, create_partitions, move_strays, adopt_strays,
               horizon_at, refers_to_events, expired_partitions, drop_expired_partitions, rolled_up_partitions,
-              drop_rolled_up_minutes, delete_expired_rows, detachable_partitions, detach_expired_partition, permit_export,
+              drop_rolled_up_minutes, delete_expired_rows, delete_expired_marks, delete_expired_leases, detachable_partitions, detach_expired_partition, permit_export,
               drop_exported_partition
   from public;

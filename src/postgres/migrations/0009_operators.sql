@@ -24,15 +24,6 @@ create index operator_changes_of_operator on operator_changes (operator, id desc
 create index operator_changes_of_action on operator_changes (action, id desc);
 create index operator_changes_of_subject on operator_changes (subject, id desc);
 
--- A delivery that was sent again, and the delivery that did it. Ids are UUIDv7: the newest is the latest.
-create table redelivery_marks (
-  redelivery_id uuid primary key,
-  delivery_id   uuid not null,
-  job_id        uuid
-);
-
-create index redelivery_marks_of_delivery on redelivery_marks (delivery_id, redelivery_id desc);
-
 -- Jobs that send many finished deliveries again.
 create table redelivery_jobs (
   id                 uuid        primary key,
@@ -89,19 +80,6 @@ begin
 end
 $$;
 
-create function delete_expired_marks(moment timestamptz) returns integer
-language plpgsql security definer as $$
-declare
-  deleted integer;
-begin
-  delete from redelivery_marks
-   where redelivery_id in (
-     select redelivery_id from redelivery_marks where redelivery_id < first_id_at(horizon_at(moment)) limit 5000);
-  get diagnostics deleted = row_count;
-  return deleted;
-end
-$$;
-
 create function delete_expired_jobs(moment timestamptz) returns integer
 language plpgsql security definer as $$
 declare
@@ -117,9 +95,8 @@ $$;
 do $$
 begin
   execute format('alter function delete_expired_changes set search_path = %I, pg_temp', current_schema());
-  execute format('alter function delete_expired_marks set search_path = %I, pg_temp', current_schema());
   execute format('alter function delete_expired_jobs set search_path = %I, pg_temp', current_schema());
 end
 $$;
 
-revoke execute on function delete_expired_changes, delete_expired_marks, delete_expired_jobs from public;
+revoke execute on function delete_expired_changes, delete_expired_jobs from public;

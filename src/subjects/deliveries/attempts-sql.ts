@@ -15,10 +15,10 @@ export async function recordDelivered(db: Queryable, attempts: Attempt[]): Promi
   const { count } = await db`
     with ended as (
       select *
-        from unnest(${column("id")}::text::uuid[], ${column("delivery_id")}::text::uuid[], ${column("lease_id")}::text::uuid[],
+        from unnest(${column("delivery_id")}::text::uuid[], ${column("lease_id")}::text::uuid[],
                     ${column("http_status")}::text::int[], ${column("duration_ms")}::text::int[],
                     ${column("attempted_at")}::text::timestamptz[])
-             as e (id, delivery_id, lease_id, http_status, duration_ms, attempted_at)
+             as e (delivery_id, lease_id, http_status, duration_ms, attempted_at)
     ),
     -- Only subscriptions with a counter to reset: a write for every success would slow everything down.
     -- Locked before any delivery, as everywhere. The other order could deadlock with a deletion.
@@ -36,7 +36,7 @@ export async function recordDelivered(db: Queryable, attempts: Attempt[]): Promi
        using ended e
        where q.id = e.delivery_id and q.lease_id = e.lease_id
          and (select count(*) from recovering) >= 0 -- Makes this read come first.
-      returning q.event_id, q.subscription_id, q.organization_id, q.created_at, q.attempts + 1 as attempts, q.last_reason, e.*
+      returning q.subscription_id, q.attempts + 1 as attempts, q.last_reason, e.*
     ),
     recovered as (
       update subscriptions
@@ -44,12 +44,9 @@ export async function recordDelivered(db: Queryable, attempts: Attempt[]): Promi
        where id in (select id from recovering)
          and id in (select subscription_id from gone)
     )
-    insert into finished_deliveries
-           (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts, last_reason,
-            success_id, success_http_status, success_duration_ms)
-    select delivery_id, event_id, subscription_id, organization_id, created_at,
-           attempted_at + duration_ms * interval '1 millisecond', 'delivered', attempts, last_reason,
-           id, http_status, duration_ms
+    insert into finished_deliveries (id, finished_at, subscription_id, ending, attempts, duration_ms, last_reason)
+    select delivery_id, attempted_at + duration_ms * interval '1 millisecond', subscription_id, http_status, attempts,
+           duration_ms, last_reason
       from gone`;
   return count;
 }
@@ -68,25 +65,24 @@ export async function recordUndelivered(db: Queryable, moves: Move[]): Promise<n
              last_reason = e.reason
         from ended e
        where q.id = e.delivery_id and q.lease_id = e.lease_id and e.state = 'waiting'
-      returning q.subscription_id, q.event_id, q.attempts, e.*
+      returning q.subscription_id, q.attempts, e.*
     ),
     gone as (
       delete from waiting_deliveries q
        using ended e
        where q.id = e.delivery_id and q.lease_id = e.lease_id and e.state <> 'waiting'
-      returning q.subscription_id, q.event_id, q.attempts + 1 as attempts, e.*, q.organization_id, q.created_at, q.last_reason
+      returning q.subscription_id, q.attempts + 1 as attempts, e.*, q.organization_id, q.last_reason
     ),
     finished as (
-      insert into finished_deliveries
-             (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts, last_reason)
-      select delivery_id, event_id, subscription_id, organization_id, created_at,
-             attempted_at + duration_ms * interval '1 millisecond', state, attempts, coalesce(reason, last_reason)
+      insert into finished_deliveries (id, finished_at, subscription_id, ending, attempts, last_reason, troubled_organization_id)
+      select delivery_id, attempted_at + duration_ms * interval '1 millisecond', subscription_id,
+             case state when 'dead_lettered' then 0 else 1 end, attempts, coalesce(reason, last_reason), organization_id
         from gone
     ),
     moved as (
       select * from kept
       union all
-      select subscription_id, event_id, attempts, id, delivery_id, lease_id, event_type, http_status, reason, detail, duration_ms,
+      select subscription_id, attempts, id, delivery_id, lease_id, event_id, event_type, http_status, reason, detail, duration_ms,
              attempted_at, state, due_at
         from gone
     )
@@ -101,12 +97,12 @@ export async function recordUndelivered(db: Queryable, moves: Move[]): Promise<n
 
 /** Returns the ids of those attempts that are recorded as successes. */
 export async function listDelivered(db: Queryable, attempts: Attempt[]): Promise<AttemptId[]> {
-  const rows = await db<{ success_id: AttemptId }[]>`
-    select success_id
-      from finished_deliveries
-     where id = any(${attempts.map(({ claim }) => claim.id)}::uuid[])
-       and success_id = any(${attempts.map(({ id }) => id)}::uuid[])`;
-  return rows.map((row) => row.success_id);
+  const rows = await db<{ id: AttemptId }[]>`
+    select e.id
+      from unnest(${attempts.map(({ claim }) => claim.id)}::uuid[], ${attempts.map(({ id }) => id)}::uuid[])
+           as e (delivery_id, id)
+      join finished f on time_of(f.id) = time_of(e.delivery_id) and f.id = e.delivery_id and f.success_id = e.id`;
+  return rows.map((row) => row.id);
 }
 
 /** Records successes of attempts that ran while their deliveries were cancelled: they are delivered. Returns their ids. */
@@ -135,20 +131,24 @@ export async function recordLateFailures(
   const moves = attempts.map((attempt): Move => ({ attempt, next: CANCELLED }));
   const rows = await db<{ id: AttemptId }[]>`
     with ended as (${rowsOf(db, moves)}),
+    taken as (
+      delete from cancelled_leases l using ended e where l.delivery_id = e.delivery_id and l.lease_id = e.lease_id
+      returning e.*
+    ),
     late as (
       update finished_deliveries f
-         set attempts = f.attempts + 1, last_reason = e.reason, lease_id = null
-        from ended e
-       where f.id = e.delivery_id and f.lease_id = e.lease_id and f.finished_at >= ${cancelledSince}
-      returning f.id, f.event_id, f.subscription_id, f.attempts, e.id as attempt_id
+         set attempts = f.attempts + 1, last_reason = t.reason
+        from taken t
+       where time_of(f.id) = time_of(t.delivery_id) and f.id = t.delivery_id and f.ending = 1
+         and f.finished_at >= ${cancelledSince}
+      returning f.subscription_id, f.attempts, t.*
     )
     insert into attempts
            (id, delivery_id, subscription_id, event_id, event_type, attempt, http_status, reason, detail, dead_lettered,
             duration_ms, attempted_at, next_attempt_at)
-    select e.id, l.id, l.subscription_id, l.event_id, e.event_type, l.attempts, e.http_status, e.reason, e.detail, false,
-           e.duration_ms, e.attempted_at, null
-      from late l
-      join ended e on e.id = l.attempt_id
+    select id, delivery_id, subscription_id, event_id, event_type, attempts, http_status, reason, detail, false,
+           duration_ms, attempted_at, null
+      from late
     returning id`;
   return rows.map((row) => row.id);
 }
@@ -163,11 +163,11 @@ function rowsOf(db: Queryable, moves: Move[]) {
   return db`
     select *
       from unnest(${column("id")}::text::uuid[], ${column("delivery_id")}::text::uuid[], ${column("lease_id")}::text::uuid[],
-                  ${column("event_type")}::text::text[], ${column("http_status")}::text::int[], ${column("reason")}::text::text[],
+                  ${column("event_id")}::text::uuid[], ${column("event_type")}::text::text[], ${column("http_status")}::text::int[], ${column("reason")}::text::text[],
                   ${column("detail")}::text::text[],
                   ${column("duration_ms")}::text::int[], ${column("attempted_at")}::text::timestamptz[],
                   ${states}::text::text[], ${dueAt}::text::timestamptz[])
-           as e (id, delivery_id, lease_id, event_type, http_status, reason, detail, duration_ms, attempted_at, state, due_at)`;
+           as e (id, delivery_id, lease_id, event_id, event_type, http_status, reason, detail, duration_ms, attempted_at, state, due_at)`;
 }
 
 /** Rows are written in the order of their deliveries, so that two statements cannot deadlock. */
@@ -187,6 +187,7 @@ const COLUMNS = {
   id: ({ id }) => id,
   delivery_id: ({ claim }) => claim.id,
   lease_id: ({ claim }) => claim.leaseId,
+  event_id: ({ claim }) => claim.eventId,
   event_type: ({ claim }) => claim.type,
   http_status: ({ outcome }) => auditOf(outcome).httpStatus,
   reason: ({ outcome }) => auditOf(outcome).reason,

@@ -1,4 +1,9 @@
-import type { EventId, OrganizationId, SubscriptionId } from "../../lib/ids.ts";
+import {
+  type EventId,
+  lastDeliveryOf,
+  type OrganizationId,
+  type SubscriptionId,
+} from "../../lib/ids.ts";
 import type { Queryable } from "../../postgres/database.ts";
 
 /** Deliveries that one statement cancels. Many more would block other statements and then exceed the time limit. */
@@ -41,48 +46,49 @@ export async function cancelWaiting(
             for update)
       returning *
     ),
-    cancelled as (${keepGone(db, now)})
+    ${keepGone(db, now)}
     -- Not the number of deleted rows: some may have been recorded just now, and more may be waiting.
     select (select count(*)::int from found) as found, (select json_agg(c) from (${countGone(db)}) c) as counts`;
   return { counts: counts ?? [], isSomeLeft: found === CANCELLED_MAX };
 }
 
 /**
- * The same for an event. A delivery that was created with its event has an id of the same millisecond. An index holds those
- * that were created later.
+ * The same for an event. The ids of its deliveries follow its own. An index holds its redeliveries.
  */
 export async function cancelWaitingOfEvent(
   db: Queryable,
   id: EventId,
   now: Date,
 ): Promise<Cancelled> {
-  const ms = id.slice(0, 13);
   const counts = await db<CancelledCount[]>`
     with gone as (
       delete from waiting_deliveries
        where id in (
          select id from waiting_deliveries
           where event_id = ${id}
-            and (id between ${`${ms}-0000-0000-000000000000`} and ${`${ms}-ffff-ffff-ffffffffffff`}
-                 or substring(uuid_send(id) from 1 for 6) <> substring(uuid_send(event_id) from 1 for 6))
+            and (id > ${id} and id <= ${lastDeliveryOf(id)} or is_redelivery(id))
           order by id
           limit ${CANCELLED_MAX}
             for update)
       returning *
     ),
-    cancelled as (${keepGone(db, now)})
+    ${keepGone(db, now)}
     ${countGone(db)}`;
   const cancelled = counts.reduce((sum, one) => sum + one.cancelled, 0);
   return { counts, isSomeLeft: cancelled === CANCELLED_MAX };
 }
 
-/** Writes the deleted rows into the history. */
+/** Tables that write the deleted rows into the history, and the leases of those whose attempt is under way. */
 function keepGone(db: Queryable, now: Date) {
   return db`
-    insert into finished_deliveries
-           (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts, last_reason, lease_id)
-    select id, event_id, subscription_id, organization_id, created_at, ${now}, 'cancelled', attempts, last_reason, lease_id
-      from gone`;
+    cancelled as (
+      insert into finished_deliveries (id, finished_at, subscription_id, ending, attempts, last_reason, troubled_organization_id)
+      select id, ${now}, subscription_id, 1, attempts, last_reason, organization_id from gone
+    ),
+    under_way as (
+      insert into cancelled_leases (delivery_id, lease_id, cancelled_at)
+      select id, lease_id, ${now} from gone where lease_id is not null
+    )`;
 }
 
 /** Counts the deleted rows by subscription. */

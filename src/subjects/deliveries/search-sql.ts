@@ -1,8 +1,21 @@
-import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../../lib/ids.ts";
+import {
+  type DeliveryId,
+  type EventId,
+  lastDeliveryOf,
+  type OrganizationId,
+  type SubscriptionId,
+} from "../../lib/ids.ts";
 import type { Queryable } from "../../postgres/database.ts";
 import type { Fragment } from "../../postgres/driver/statement.ts";
 import type { DeliveryState } from "./rules.ts";
-import { type Delivery, isFinishedAs, selectFinished, selectWaiting, withNames } from "./sql.ts";
+import {
+  type Delivery,
+  isFinishedAs,
+  isOfEvent,
+  selectFinished,
+  selectWaiting,
+  withNames,
+} from "./sql.ts";
 
 export interface DeliveryFilter {
   /** Null: all. */
@@ -94,6 +107,14 @@ function isInPage(db: Queryable, { since, until }: DeliveryFilter, { after }: Pa
     ${after ? db`and id < ${after}` : db``}`;
 }
 
+/** The same for finished deliveries, whose indexes hold the time of each. */
+function isFinishedInPage(db: Queryable, { since, until }: DeliveryFilter, { after }: Page) {
+  return db`
+    ${since ? db`and time_of(id) >= time_of(first_id_at(${since}))` : db``}
+    ${until ? db`and time_of(id) < time_of(first_id_at(${until}))` : db``}
+    ${after ? db`and time_of(id) <= time_of(${after}) and id < ${after}` : db``}`;
+}
+
 /** The tables `history` and `history_end`: the matching rows, and the id down to which they are complete. */
 function searchHistory(db: Queryable, filter: DeliveryFilter, page: Page): Fragment {
   const { subscriptionIds, crowd, eventId, state, reason } = filter;
@@ -109,20 +130,20 @@ function searchHistory(db: Queryable, filter: DeliveryFilter, page: Page): Fragm
 
   // An index holds an organization's dead letters and cancelled deliveries. Its others are read and checked.
   const isIndexed = crowd?.organizationId && state && !isDelivered && !reason;
-  const everyone = isIndexed ? db`organization_id = ${crowd.organizationId}` : db`true`;
+  const everyone = isIndexed ? db`troubled_organization_id = ${crowd.organizationId}` : db`true`;
   const scan = (condition: Fragment) => db`
     (${selectFinished(db)}
       where ${condition}
         ${isDelivered ? db`` : isFinishedAs(db, reason ? null : state)}
         ${reason ? db`and last_reason = ${reason}` : db``}
-        ${isInPage(db, filter, page)}
-      order by id desc
+        ${isFinishedInPage(db, filter, page)}
+      order by time_of(id) desc, id desc
       limit ${scanned})`;
   const scans = owners
     ? db`
       select f.* from unnest(${owners}::uuid[]) as s (owner)
        cross join lateral ${scan(db`subscription_id = s.owner`)} f`
-    : scan(eventId ? db`event_id = ${eventId}` : everyone);
+    : scan(eventId ? isOfEvent(db, eventId) : everyone);
   return db`
     history_scan as materialized (${scans}),
     history as (select * from history_scan where true ${residue(db, filter)}),
@@ -184,15 +205,14 @@ function searchQueue(db: Queryable, filter: DeliveryFilter, page: Page): Fragmen
     queue_end as (select id from (${end}) e where not (select yes from own_is_all))`;
 }
 
-/** A delivery that was created with its event has an id of its millisecond. An index holds those of later creation. */
+/** The ids of an event's deliveries follow its own. An index holds its redeliveries. */
 function waitingOfEvent(db: Queryable, eventId: EventId, inPage: Fragment): Fragment {
-  const ms = eventId.slice(0, 13);
   return db`
     (${selectWaiting(db)}
-      where id between ${`${ms}-0000-0000-000000000000`} and ${`${ms}-ffff-ffff-ffffffffffff`}
+      where id > ${eventId} and id <= ${lastDeliveryOf(eventId)}
         and event_id = ${eventId} ${inPage})
     union all
     (${selectWaiting(db)}
-      where substring(uuid_send(id) from 1 for 6) <> substring(uuid_send(event_id) from 1 for 6)
+      where is_redelivery(id)
         and event_id = ${eventId} ${inPage})`;
 }

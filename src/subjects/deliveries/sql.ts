@@ -1,9 +1,10 @@
-import type {
-  AttemptId,
-  DeliveryId,
-  EventId,
-  OrganizationId,
-  SubscriptionId,
+import {
+  type AttemptId,
+  type DeliveryId,
+  type EventId,
+  lastDeliveryOf,
+  type OrganizationId,
+  type SubscriptionId,
 } from "../../lib/ids.ts";
 import type { Queryable } from "../../postgres/database.ts";
 import type { Fragment, Statement } from "../../postgres/driver/statement.ts";
@@ -55,7 +56,11 @@ export async function listAttempts(
   deliveryId: DeliveryId,
 ): Promise<AuditedAttempt[]> {
   return db<AuditedAttempt[]>`
-    select ${columns(db)} from audit where delivery_id = ${deliveryId} order by id limit ${LISTED_MAX}`;
+    select ${columns(db)}
+      from audit
+     where time_of(delivery_id) = time_of(${deliveryId}) and delivery_id = ${deliveryId}
+     order by id
+     limit ${LISTED_MAX}`;
 }
 
 /** The owner of the deliveries. Null: all deliveries. */
@@ -177,7 +182,8 @@ export interface Delivery {
 
 /** Null if absent. */
 export async function findDelivery(db: Queryable, id: DeliveryId): Promise<Delivery | null> {
-  const one = db`${selectWaiting(db)} where id = ${id} union all ${selectFinished(db)} where id = ${id}`;
+  const one = db`
+    ${selectWaiting(db)} where id = ${id} union all ${selectFinished(db)} where ${hasId(db, id)}`;
   const [row] = await withNames(db, one);
   return row ?? null;
 }
@@ -188,8 +194,11 @@ export async function listRedeliveriesOf(
   id: DeliveryId,
   limit: number,
 ): Promise<Delivery[]> {
-  const ids = db`id in (select redelivery_id from redelivery_marks where delivery_id = ${id} order by redelivery_id limit ${limit})`;
-  const made = db`${selectWaiting(db)} where ${ids} union all ${selectFinished(db)} where ${ids}`;
+  const ids = db`select redelivery_id as id from redelivery_marks where delivery_id = ${id} order by redelivery_id limit ${limit}`;
+  const made = db`
+    ${selectWaiting(db)} where id in (${ids})
+    union all
+    ${selectFinished(db)} where ${isAmong(db, ids)}`;
   return db<Delivery[]>`${withNames(db, made)} order by d.id`;
 }
 
@@ -222,13 +231,30 @@ export function selectFinished(db: Queryable): Fragment {
   return db`
     select id, event_id, subscription_id, organization_id, state, attempts, last_reason, created_at,
            null::timestamptz as due_at, finished_at
-      from finished_deliveries`;
+      from finished`;
+}
+
+/** True for the finished delivery with this id. The index holds the time of each. */
+export function hasId(db: Queryable, id: DeliveryId): Fragment {
+  return db`(time_of(id) = time_of(${id}) and id = ${id})`;
+}
+
+/** True for finished deliveries whose ids this query returns. */
+function isAmong(db: Queryable, ids: Fragment): Fragment {
+  return db`(time_of(id) = any(array(select time_of(id) from (${ids}) i)) and id in (${ids}))`;
+}
+
+/** True for finished deliveries of an event. */
+export function isOfEvent(db: Queryable, event: EventId): Fragment {
+  const redeliveries = db`select redelivery_id as id from redelivery_marks where event_id = ${event}`;
+  const last = lastDeliveryOf(event);
+  return db`(time_of(id) = time_of(${event}) and id > ${event} and id <= ${last} or ${isAmong(db, redeliveries)})`;
 }
 
 /** Spells the state out, so that the planner sees which partial index applies. No index holds only delivered ones. */
 export function isFinishedAs(db: Queryable, state: DeliveryState | null | undefined): Fragment {
-  if (state === "dead_lettered") return db`and state = 'dead_lettered'`;
-  if (state === "cancelled") return db`and state = 'cancelled'`;
+  if (state === "dead_lettered") return db`and ending = 0`;
+  if (state === "cancelled") return db`and ending = 1`;
   return db``;
 }
 
@@ -267,35 +293,35 @@ export async function listRecentAttempts(
      order by id desc
      limit ${count}`;
   const successes = (from: Fragment, count: Fragment) => db`
-    select id, success_id, success_http_status, success_duration_ms
+    select id, ending, duration_ms, finished_at
       from (
         select *
           from finished_deliveries
-         where subscription_id = s.id and id >= ${from}
-         order by id desc
+         where subscription_id = s.id and time_of(id) >= time_of(${from}) and id >= ${from}
+         order by time_of(id) desc
          limit ${SEARCHED_MAX}
       ) newest
-     where state = 'delivered'
+     where ending >= 200
      limit ${count}`;
   return db<RecentAttempt[]>`
     with owned as materialized (${ownedBy(db, owner)}),
     failed as materialized (${newestOfAll(db, failures, limit)}),
     first_try as (${newestOfAll(db, successes, limit)}),
     succeeded as (
-      select success_id, success_http_status, success_duration_ms from first_try
+      select id, ending, duration_ms, finished_at from first_try
       union
-      select f.success_id, f.success_http_status, f.success_duration_ms
+      select f.id, f.ending, f.duration_ms, f.finished_at
         from (select distinct delivery_id from failed) d
-        join finished_deliveries f on f.id = d.delivery_id
-       where f.state = 'delivered'
+        join finished_deliveries f on time_of(f.id) = time_of(d.delivery_id) and f.id = d.delivery_id
+       where f.ending >= 200
     )
     select attempted_at as "attemptedAt", http_status as "httpStatus", reason, duration_ms as "durationMs"
       from (
-        select id, attempted_at, http_status, reason, duration_ms from failed
+        select attempted_at, http_status, reason, duration_ms from failed
         union all
-        select success_id, moment_of(success_id), success_http_status, null, success_duration_ms from succeeded
+        select finished_at - duration_ms * interval '1 ms', ending, null, duration_ms from succeeded
       ) either
-     order by id desc
+     order by attempted_at desc
      limit ${limit}`;
 }
 

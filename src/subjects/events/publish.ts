@@ -2,11 +2,11 @@ import { batch, type BatchOptions } from "../../lib/batch.ts";
 import { after, type Clock } from "../../lib/clock.ts";
 import { type Fault, requireNoFaults } from "../../lib/errors.ts";
 import {
+  numberedId,
   type OrganizationId,
   publicId,
   randomId,
   type SubscriptionId,
-  timeOrderedId,
 } from "../../lib/ids.ts";
 import { groupBy, inSteps } from "../../lib/objects.ts";
 import { currentSpans, inSpans } from "../../lib/tracing.ts";
@@ -239,7 +239,7 @@ export async function publishAtOnce(
 
 function identify(events: NewEvent[], now: Date): IdentifiedEvent[] {
   return events.map((event) => ({
-    id: timeOrderedId(now),
+    id: numberedId(now),
     occurredAt: event.occurredAt ?? now,
     event, // Not copied: that took longer than everything else here.
   }));

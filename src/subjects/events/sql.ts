@@ -110,7 +110,7 @@ export interface Duplicate {
  * Writes events and a delivery for each recipient in one statement. Returns the deliveries. An event that names a subscription
  * is written only if the subscription is active. An event whose dedupe key is taken is not written.
  *
- * A delivery's id begins with the eight bytes of its event's id that carry time and sequence, so both sort in the same order.
+ * A delivery's id is its event's id with a number in the last four digits, so both sort in the same order.
  */
 export async function insertEvents(
   db: Queryable,
@@ -134,8 +134,7 @@ export async function insertEvents(
     with ${events},
     recipient as (${recipients}),
     delivery as (
-      select encode(overlay(uuid_send(gen_random_uuid()) placing substring(uuid_send(event_id) for 8) from 1), 'hex')::uuid as id,
-             r.*
+      select delivery_of(event_id, row_number() over (${isOne ? db`` : db`partition by event_id`})) as id, r.*
         from recipient r
     ),
     ${lease.table}

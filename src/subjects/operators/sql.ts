@@ -8,6 +8,7 @@ import type {
   RedeliveryId,
   SubscriptionId,
 } from "../../lib/ids.ts";
+import { hasId } from "../deliveries/sql.ts";
 import { arrayText } from "../../postgres/array-text.ts";
 import type { Queryable } from "../../postgres/database.ts";
 
@@ -135,7 +136,7 @@ export async function findDeliveryState(db: Queryable, id: DeliveryId): Promise<
   const [row] = await db<{ state: string }[]>`
     select 'waiting' as state from waiting_deliveries where id = ${id}
     union all
-    select state from finished_deliveries where id = ${id}`;
+    select state from finished where ${hasId(db, id)}`;
   return row?.state ?? null;
 }
 
@@ -151,11 +152,11 @@ export async function findAttempt(
   const [row] = await db<{ deliveryId: DeliveryId; outcome: string }[]>`
     (select delivery_id as "deliveryId", coalesce(reason, 'delivered') as outcome from attempts where id = ${id})
     union all
-    (select f.id, 'delivered'
-       from finished_deliveries f
-      where f.success_id = ${id}
-        and f.finished_at between moment_of(${id}) - interval '1 second'
-                              and moment_of(${id}) + ${spanMs}::int * interval '1 millisecond')
+    (select id, 'delivered'
+       from finished
+      where success_id = ${id} and substring(uuid_send(id) from 9) = substring(uuid_send(${id}) from 9)
+        and finished_at between moment_of(${id}) - interval '1 second'
+                            and moment_of(${id}) + ${spanMs}::int * interval '1 millisecond')
     limit 1`;
   return row ?? null;
 }

@@ -6,7 +6,7 @@ import type {
   SubscriptionId,
 } from "../../lib/ids.ts";
 import type { Queryable } from "../../postgres/database.ts";
-import { isFinishedAs } from "../deliveries/sql.ts";
+import { isFinishedAs, isOfEvent } from "../deliveries/sql.ts";
 import type { RedeliverableState, RedeliveryState } from "./rules.ts";
 
 /** The deliveries that a job sends again. */
@@ -247,8 +247,8 @@ export async function insertRedeliveries(
         join events e on e.id = w.event_id
       returning id
     )
-    insert into redelivery_marks (redelivery_id, delivery_id, job_id)
-    select w.redelivery_id, w.delivery_id, ${job} from wanted w join made m on m.id = w.redelivery_id
+    insert into redelivery_marks (redelivery_id, delivery_id, event_id, job_id)
+    select w.redelivery_id, w.delivery_id, w.event_id, ${job} from wanted w join made m on m.id = w.redelivery_id
     returning delivery_id`;
   return made.map((row) => row.delivery_id);
 }
@@ -272,7 +272,7 @@ export async function lockFinished(
     select f.id
       from unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.finishedAt.toISOString())}::timestamptz[])
            as w (id, finished_at)
-      join finished_deliveries f on f.id = w.id and f.finished_at = w.finished_at
+      join finished_deliveries f on time_of(f.id) = time_of(w.id) and f.id = w.id and f.finished_at = w.finished_at
      order by f.id
        for no key update of f`;
 }
@@ -298,10 +298,10 @@ export async function listPassed(
   return db<PassedDelivery[]>`
     with passed as materialized (
       select id, event_id, finished_at, state
-        from finished_deliveries
+        from finished
        where subscription_id = ${place.subscriptionId} ${isFinishedAs(db, place.state)} ${narrowed(db, filter)}
-         ${place.after === null ? db`` : db`and id > ${place.after}`}
-       order by id
+         ${place.after === null ? db`` : db`and time_of(id) >= time_of(${place.after}) and id > ${place.after}`}
+       order by time_of(id), id
        limit ${PASSED_MAX}
     )
     select id, event_id as "eventId", finished_at as "finishedAt", ${fitting(db, filter, place.state)} as fits from passed order by id`;
@@ -325,7 +325,7 @@ export async function countMatching(
          from unnest(${subscriptionIds}::uuid[]) as s (owner)
         cross join lateral (
           select id, event_id, finished_at, state
-            from finished_deliveries
+            from finished
            where subscription_id = s.owner ${isFinishedAs(db, state)} ${narrowed(db, filter)}
         ) f
         limit ${COUNTED_MAX + 1})`,
@@ -365,9 +365,9 @@ export async function findNextSubscription(
 function narrowed(db: Queryable, { reason, eventId, since, until }: RedeliveryFilter) {
   return db`
     ${reason ? db`and last_reason = ${reason}` : db``}
-    ${eventId ? db`and event_id = ${eventId}` : db``}
-    ${since ? db`and id >= first_id_at(${since})` : db``}
-    ${until ? db`and id < first_id_at(${until})` : db``}`;
+    ${eventId ? db`and ${isOfEvent(db, eventId)}` : db``}
+    ${since ? db`and time_of(id) >= time_of(first_id_at(${since}))` : db``}
+    ${until ? db`and time_of(id) < time_of(first_id_at(${until}))` : db``}`;
 }
 
 /** Conditions that are checked row by row. A delivery that finished after the job was created may be the job's own. */

@@ -7,6 +7,7 @@ import {
 } from "../../lib/errors.ts";
 import {
   type DeliveryId,
+  numberedId,
   parseId,
   publicId,
   type RedeliveryId,
@@ -77,7 +78,7 @@ export async function redeliver(
   if (isForeign || subscription.autoDisabledAt !== null) throw inactive();
 
   const now = clock();
-  const id = timeOrderedId(now);
+  const id = numberedId(now);
   const { finishedAt, eventId } = delivery;
   const isMade = await db.begin(async (tx) => {
     if (finishedAt) await lockFinished(tx, [{ id: delivery.id, finishedAt }]);

@@ -31,7 +31,7 @@ async function stateOf({ id }: Claim) {
     select state, due_at, lease_id, leased_until, lost_leases, attempts
       from (select id, 'waiting' as state, due_at, lease_id, leased_until, lost_leases, attempts from waiting_deliveries
             union all
-            select id, state, null, lease_id, null, 0, attempts from finished_deliveries) deliveries
+            select id, state, null, null, null, 0, attempts from finished) deliveries
      where id = ${id}`;
   return row;
 }

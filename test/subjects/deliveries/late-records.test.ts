@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { after, SKEW_MAX_MS } from "../../../src/lib/clock.ts";
+import { attemptId } from "../../../src/lib/ids.ts";
 import { recordAttempts } from "../../../src/subjects/deliveries/attempts.ts";
 import type { Attempt, Claim } from "../../../src/subjects/deliveries/rules.ts";
 import { listAttempts } from "../../../src/subjects/deliveries/sql.ts";
@@ -37,11 +37,23 @@ async function anEngine() {
 }
 
 function failedAt(claim: Claim, at: Date): Attempt {
-  return { id: randomUUID(), claim, outcome: refused, startedAt: at, endedAt: at };
+  return {
+    id: attemptId(claim.id, claim.attempts + 1, at),
+    claim,
+    outcome: refused,
+    startedAt: at,
+    endedAt: at,
+  };
 }
 
 function deliveredAt(claim: Claim, at: Date): Attempt {
-  return { id: randomUUID(), claim, outcome: acknowledged, startedAt: at, endedAt: at };
+  return {
+    id: attemptId(claim.id, claim.attempts + 1, at),
+    claim,
+    outcome: acknowledged,
+    startedAt: at,
+    endedAt: at,
+  };
 }
 
 test("an attempt in flight is in the audit, even if it began after the failure that disabled its subscription", async () => {
@@ -102,7 +114,7 @@ test("a delivery accepted as its subscription ends is recorded as delivered, and
   await recordAttempts(deps, [deliveredAt(alone, clock())]);
   await recordAttempts(deps, [deliveredAt(beside, clock()), failedAt(failed, clock())]);
   const states = await db<{ state: string }[]>`
-    select state from finished_deliveries where subscription_id = ${alone.subscriptionId} order by id`;
+    select state from finished where subscription_id = ${alone.subscriptionId} order by id`;
   assert.deepEqual(column(states, "state"), ["delivered", "delivered", "cancelled"]);
   const [row] = await db<{ consecutive_failures: number }[]>`
     select consecutive_failures from subscriptions where id = ${alone.subscriptionId}`;

@@ -14,10 +14,8 @@ const organization = await createOrganization(deps, { slug: "acme" });
 /** Successes from a moment on, one a second. */
 async function succeed(id: SubscriptionId, count: number, from: string): Promise<void> {
   await db`
-    insert into finished_deliveries (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts,
-                                     success_id, success_http_status, success_duration_ms)
-    select (ms || substr(gen_random_uuid()::text, 14))::uuid, gen_random_uuid(), ${id}, ${organization.id}, at, at,
-           'delivered', 1, (ms || substr(gen_random_uuid()::text, 14))::uuid, 200, 1
+    insert into finished_deliveries (id, finished_at, subscription_id, ending, attempts, duration_ms)
+    select (ms || substr(gen_random_uuid()::text, 14))::uuid, at + interval '1 ms', ${id}, 200, 1, 1
       from generate_series(1, ${count}::int) as n
      cross join lateral (select ${from}::timestamptz + n * interval '1 second' as at) as t
      cross join lateral (select left(first_id_at(at)::text, 13) as ms) as i`;

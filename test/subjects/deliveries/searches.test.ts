@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EventId, OrganizationId, SubscriptionId } from "../../../src/lib/ids.ts";
+import {
+  type EventId,
+  lastDeliveryOf,
+  numberedId,
+  type OrganizationId,
+  type SubscriptionId,
+} from "../../../src/lib/ids.ts";
 import type { Queryable } from "../../../src/postgres/database.ts";
 import {
   type DeliveryFilter,
@@ -33,11 +39,12 @@ interface Subscription {
 async function fill({ id, organizationId }: Subscription, count: number, from: number) {
   await db`
     insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-    select (ms || substr(gen_random_uuid()::text, 14))::uuid, (ms || substr(gen_random_uuid()::text, 14))::uuid,
-           ${id}, ${organizationId}, at, at
+    select delivery_of(event, 1), event_of(event), ${id}, ${organizationId}, at, at
       from generate_series(1, ${count}::int) as n
      cross join lateral (select timestamptz '2026-01-01' + (${from}::int + n) * interval '1 ms' as at) as t
-     cross join lateral (select left(first_id_at(at)::text, 13) as ms) as i`;
+     cross join lateral (
+       select (left(first_id_at(at)::text, 13) || substr(gen_random_uuid()::text, 14))::uuid as event
+     ) as i`;
 }
 
 async function readPage(filter: DeliveryFilter, after: string | null) {
@@ -116,6 +123,29 @@ test("a redelivery is found by its older event", async () => {
   assert.ok(most <= 10, `${most} rows were read`);
 });
 
+test("a finished redelivery is found by its event, as the event's own deliveries are", async () => {
+  const event = "01980000-0000-7000-8000-000000000000";
+  const [own, other, again] = [
+    lastDeliveryOf(event),
+    numberedId(new Date()),
+    numberedId(new Date()),
+  ];
+  const mark = { redelivery_id: again, delivery_id: own, event_id: event };
+  await db`insert into redelivery_marks ${db(mark)}`;
+  for (const id of [own, other, again]) {
+    const how = { ending: 1, attempts: 0, troubled_organization_id: small.organizationId };
+    const row = { id, finished_at: new Date(), subscription_id: small.id, ...how };
+    await db`insert into finished_deliveries ${db(row)}`;
+  }
+  const { found, most } = await allPages({ eventId: event, state: "cancelled" });
+  assert.deepEqual(
+    found.map((one) => [one.id, one.eventId]),
+    [again, own].map((id) => [id, event]),
+  );
+  assert.ok(most <= 10, `${most} rows were read`);
+  await ownerOf(db)`delete from finished_deliveries`;
+});
+
 const HISTORY = 20_000;
 const RARE = 40;
 
@@ -129,12 +159,12 @@ async function finish(
     reason = null,
   }: { count: number; everyMs?: number; reason?: string | null },
 ) {
-  const success = state === "delivered" ? 200 : null;
+  const duration = state === "delivered" ? 1 : null;
   await db`
-    insert into finished_deliveries (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts,
-                                     last_reason, success_id, success_http_status, success_duration_ms)
-    select (ms || substr(gen_random_uuid()::text, 14))::uuid, gen_random_uuid(), ${id}, ${organizationId}, at, at,
-           ${state}, 1, ${reason}, case when ${success}::int is not null then gen_random_uuid() end, ${success}, ${success}
+    insert into finished_deliveries (id, finished_at, subscription_id, ending, attempts, duration_ms, last_reason,
+                                     troubled_organization_id)
+    select (ms || substr(gen_random_uuid()::text, 14))::uuid, at, ${id}, ${duration === null ? 0 : 200}, 1, ${duration},
+           ${reason}, ${duration === null ? organizationId : null}
       from generate_series(1, ${count}::int) as n
      cross join lateral (select timestamptz '2026-02-01' + n * ${everyMs}::int * interval '1 ms' as at) as t
      cross join lateral (select left(first_id_at(at)::text, 13) as ms) as i`;

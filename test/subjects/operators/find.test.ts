@@ -35,7 +35,7 @@ test("any id is found by itself", async () => {
   clock.advance(86_400_000);
   await deliverDue(() => acknowledged);
   const [delivery] = await deps.db<{ id: string; success_id: string }[]>`
-    select id, success_id from finished_deliveries`;
+    select id, success_id from finished`;
   const [failure] = await deps.db<{ id: string }[]>`select id from attempts`;
   const { keyId, token } = await createApiKey(deps, { organization, label: "production" });
   const job = await createRedelivery(deps, { filter: { organization } }, "alice");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { takeRedeliveryTurn } from "../../../src/jobs/redelivery.ts";
-import { publicId, timeOrderedId } from "../../../src/lib/ids.ts";
+import { attemptId, numberedId, publicId } from "../../../src/lib/ids.ts";
 import { recordAttempts } from "../../../src/subjects/deliveries/attempts.ts";
 import type { Attempt } from "../../../src/subjects/deliveries/rules.ts";
 import { insertRedeliveries, lockFinished } from "../../../src/subjects/redeliveries/sql.ts";
@@ -67,7 +67,8 @@ test("a job does not send again what a receiver acknowledged as its subscription
     const claim = claims.find(({ eventId }) => eventId === event);
     assert.ok(claim);
     const outcome = event === failed ? refused : acknowledged;
-    return { id: timeOrderedId(clock()), claim, outcome, startedAt: clock(), endedAt: clock() };
+    const id = attemptId(claim.id, 1, clock());
+    return { id, claim, outcome, startedAt: clock(), endedAt: clock() };
   };
   const [inTheBatch = "", later = ""] = delivered;
   const disabling = { ...deps, rules: { ...deps.rules, autoDisableAfter: 1 } };
@@ -152,7 +153,7 @@ test("an interrupted turn has written nothing, and the next one repeats it", asy
 test("a job waits for a simultaneous redelivery by hand, and the delivery is sent once", async () => {
   const subscription = await deadLetters(2);
   const [row] = await deps.db<{ id: string; eventId: string; finishedAt: Date }[]>`
-    select id, event_id as "eventId", finished_at as "finishedAt" from finished_deliveries
+    select id, event_id as "eventId", finished_at as "finishedAt" from finished
      where subscription_id = ${subscription.id} order by id limit 1`;
   assert.ok(row);
   const job = await begin({ filter: { subscription: wh(subscription) } });
@@ -161,7 +162,7 @@ test("a job waits for a simultaneous redelivery by hand, and the delivery is sen
   await deps.db.begin(async (tx) => {
     await lockFinished(tx, [row]);
     const [now, to] = [clock(), subscription.id];
-    const again = { deliveryId: row.id, redeliveryId: timeOrderedId(now), eventId: row.eventId };
+    const again = { deliveryId: row.id, redeliveryId: numberedId(now), eventId: row.eventId };
     await insertRedeliveries(tx, [again], { to, job: null, now });
     turn = takeRedeliveryTurn(deps);
     await Promise.race([turn, untilBlocked(deps.db)]);
