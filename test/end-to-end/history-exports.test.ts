@@ -41,7 +41,10 @@ test("the guide's command writes all expired history to files, and doctor checks
   const [events = ""] = files.filter((name) => name.startsWith(`00.public.events_20260101_`));
   const text = gunzipSync(await readFile(join(folder, events))).toString();
   const [head = "", row = ""] = text.split("\n");
-  assert.equal(head, "id,organization_id,type,occurred_at,data,request_id,traceparent");
+  assert.equal(
+    head,
+    "id,organization_id,type,occurred_at,data,request_id,request_name,traceparent",
+  );
   assert.ok(row.startsWith(`${id},`) && row.includes('"{""text"":""one, two""}"'), row);
   assert.equal((await owner`select from events where id = ${id}`).length, 0);
   assert.ok(

@@ -17,7 +17,8 @@ export interface ClaimedDelivery {
   lostLeases: number;
   eventId: EventId;
   type: string;
-  occurredAt: Date;
+  /** Null: when it was published. */
+  occurredAt: Date | null;
   data: string;
   /** The span that published the event. Null: not traced. */
   traceparent: string | null;

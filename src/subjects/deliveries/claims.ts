@@ -1,5 +1,5 @@
 import { after } from "../../lib/clock.ts";
-import { type LeaseId, randomId, type SubscriptionId } from "../../lib/ids.ts";
+import { type LeaseId, randomId, type SubscriptionId, timeOfId } from "../../lib/ids.ts";
 import type { Share } from "../../queue/rules.ts";
 import type { Foundations } from "../dependencies.ts";
 import { encodeEnvelope } from "../events/rules.ts";
@@ -75,7 +75,8 @@ export function toClaim(
   delivery: Omit<ClaimedDelivery, "active">,
   { leaseId, leasedUntil }: Pick<Claim, "leaseId" | "leasedUntil">,
 ): Claim {
-  const { id, eventId, type, occurredAt, data, subscriptionId, sealedSecret } = delivery;
+  const { id, eventId, type, data, subscriptionId, sealedSecret } = delivery;
+  const occurredAt = delivery.occurredAt ?? timeOfId(eventId);
   return {
     id,
     leaseId,

@@ -208,10 +208,10 @@ export function withNames(db: Queryable, deliveries: Fragment): Statement<Delive
     select d.id, d.event_id as "eventId", e.type as "eventType", d.subscription_id as "subscriptionId",
            d.organization_id as "organizationId", d.state, d.attempts, d.last_reason as "lastReason",
            d.created_at as "createdAt", d.due_at as "dueAt", d.finished_at as "finishedAt",
-           o.slug as "organizationSlug", s.url, e.request_id as "requestId",
+           o.slug as "organizationSlug", s.url, coalesce(e.request_id::text, e.request_name) as "requestId",
            m.delivery_id as "redeliveryOf", r.redelivery_id as "redeliveredAs"
       from (${deliveries}) d
-      left join lateral (select type, request_id from events where id = d.event_id limit 1) e on true
+      left join lateral (select type, request_id, request_name from events where id = d.event_id limit 1) e on true
       left join organizations o on o.id = d.organization_id
       left join subscriptions s on s.id = d.subscription_id
       left join redelivery_marks m on m.redelivery_id = d.id

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import { publicId } from "../../../src/lib/ids.ts";
 import type { Page } from "../../../src/lib/page.ts";
@@ -44,6 +45,19 @@ test("an event published over HTTP keeps the id of its request", async () => {
   const [row] = await deps.db<{ request_id: string }[]>`
     select request_id from events where type = 'order.created'`;
   assert.equal(row?.request_id, headers["x-request-id"]);
+});
+
+test("the id of a request is shown as the client wrote it, UUID or not", async () => {
+  const organizationId = await anOrganization(deps);
+  const named = ["left", "3C3F6A2E-5B0E-4A53-9D0D-2F6A3C1B7E55", randomUUID()];
+  const organization = publicId("org", organizationId);
+  const event = { organization, type: "order.created", data: { amount: 1 } };
+  for (const name of named) {
+    const headers = { "x-request-id": name };
+    const { body } = await ask({ method: "POST", url: "events", headers, body: event });
+    const shown = await ask({ url: `events/${(body as { event_id: string }).event_id}` });
+    assert.equal((shown.body as { request_id: string }).request_id, name);
+  }
 });
 
 test("deliveries are found by the receiver's host, even after the subscription is deleted", async () => {
