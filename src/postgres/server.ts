@@ -42,16 +42,35 @@ async function findBackend(db: Queryable): Promise<number> {
   return pid;
 }
 
+/** The oldest supported version of PostgreSQL. */
+const VERSION_MIN = 15;
+
+/** Throws one error that names every fault if the server is too old, or the database cannot store every text of JSON. */
+export async function requireServer(db: Queryable): Promise<void> {
+  const { version, encoding } = await findServer(db);
+  const faults: string[] = [];
+  if (Number.parseInt(version) < VERSION_MIN)
+    faults.push(`PostgreSQL ${version} is too old: ${VERSION_MIN} or newer is required`);
+  if (encoding !== "UTF8")
+    faults.push(
+      `the encoding of the database is ${encoding}, which cannot store every text of an event: ` +
+        "create one with `encoding 'UTF8' template template0`",
+    );
+  if (faults.length > 0) throw new Error(faults.join("; "));
+}
+
 interface Server {
   version: string;
+  encoding: string;
   fsync: string;
   synchronousCommit: string;
 }
 
-/** Returns the server's version, and the settings that decide whether a commit lasts. */
+/** Returns the server's version, the database's encoding, and the settings that decide whether a commit lasts. */
 export async function findServer(db: Queryable): Promise<Server> {
   const [row] = await db<[Server]>`
     select current_setting('server_version') as version,
+           current_setting('server_encoding') as encoding,
            current_setting('fsync') as fsync,
            current_setting('synchronous_commit') as "synchronousCommit"`;
   return row;

@@ -4,7 +4,7 @@ import { formatDuration } from "../lib/duration.ts";
 import { explainDatabaseFault } from "../observe/outage.ts";
 import { connect, type Database, hasNoSchema, isForbidden } from "../postgres/database.ts";
 import { readUrl } from "../postgres/driver/url.ts";
-import { endsPooledSessions, requireSessions, requireSettings } from "../postgres/server.ts";
+import { endsPooledSessions, requireServer, requireSessions, requireSettings } from "../postgres/server.ts";
 import {
   findPendingMigrations,
   findRetention,
@@ -135,6 +135,7 @@ export async function updateSchema(
     silenceMs: MIGRATION_MS,
   });
   try {
+    await requireServer(owner.within(LOOK_MS));
     await requireSight(owner.within(LOOK_MS));
     const pending = await findPendingMigrations(owner.within(LOOK_MS)).catch(orExplain(NO_RIGHTS));
     if (pending.length > 0) {

@@ -12,7 +12,7 @@ import { printable } from "../lib/printable.ts";
 import { DatabaseClock } from "../observe/database-clock.ts";
 import { Writes } from "../observe/outage.ts";
 import { type Database, isForbidden } from "../postgres/database.ts";
-import { findRole, findServer, isSuperuser } from "../postgres/server.ts";
+import { findRole, findServer, isSuperuser, requireServer } from "../postgres/server.ts";
 import { findRetention } from "../schema/migrate.ts";
 import { findExcess, findMissing } from "../schema/rights.ts";
 import type { EventTypes } from "../subjects/event-types/rules.ts";
@@ -167,9 +167,6 @@ interface Doubt {
   doubt: string;
 }
 
-/** The oldest supported version of PostgreSQL. */
-const VERSION_MIN = 15;
-
 function checksInDatabase(config: Config, db: Database): Check[] {
   return [
     ["database", () => checkDatabase(config, db)],
@@ -183,9 +180,7 @@ function checksInDatabase(config: Config, db: Database): Check[] {
 
 async function checkDatabase(config: Config, db: Database): Promise<string> {
   const { version } = await findServer(db);
-  if (Number.parseInt(version) < VERSION_MIN) {
-    throw new Error(`PostgreSQL ${version} is too old: ${VERSION_MIN} or newer is required`);
-  }
+  await requireServer(db);
   await new Writes(db).check().catch((cause: unknown) => {
     throw new Error(
       `${describeDatabase(config)} does not accept writes (${cause instanceof Error ? cause.message : String(cause)}): ` +

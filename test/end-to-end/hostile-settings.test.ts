@@ -217,6 +217,30 @@ for (const [what, statement, words, since] of [
   });
 }
 
+test("the start names a database that cannot store every text, before it changes anything", async (t) => {
+  const db = await createDatabase({ max: 1 });
+  const owner = ownerOf(db);
+  const name = `latin_${process.pid}`;
+  await owner.unsafe(`create database ${name} encoding 'LATIN1' locale 'C' template template0`);
+  const url = Object.assign(new URL(environmentOf(db)["MIGRATION_DATABASE_URL"] ?? ""), {
+    pathname: name,
+  });
+  const rig = { ...(await aRig(t)), DATABASE_URL: url.href, MIGRATION_DATABASE_URL: "" };
+  await assert.rejects(startProgram(t, rig), /encoding of the database is LATIN1.*encoding 'UTF8'/);
+  const { rowCount } = await aLook(
+    url.href,
+    "select from pg_class where relname = 'organizations'",
+  );
+  assert.equal(rowCount, 0);
+  await owner.unsafe(`drop database ${name} with (force)`);
+});
+
+async function aLook(url: string, statement: string) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return client.query(statement).finally(() => client.end());
+}
+
 const DEAD = "deliveries?state=dead_lettered";
 
 async function until<Found>(find: () => Promise<Found | undefined>): Promise<Found> {
