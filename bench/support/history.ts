@@ -59,7 +59,7 @@ async function insertDeliveries(
 ): Promise<void> {
   await db`
     with made as materialized (
-      select event_of(id) as event_id, delivery_of(id, 1) as id, s.id as subscription_id, s.organization_id, at, at + interval '40 ms' as finished_at,
+      select event_of(id) as event_id, delivery_of(id, 1) as id, s.id as subscription_id, s.number, s.organization_id, at, at + interval '40 ms' as finished_at,
              case when share < 2 then 'dead_lettered' when share < 3 then 'cancelled' else 'delivered' end as state
         from generate_series(${start}::int, ${end - 1}::int) as n
        cross join lateral (
@@ -84,9 +84,9 @@ async function insertDeliveries(
        cross join generate_series(1, 2) as attempt
        where state = 'dead_lettered'
     )
-    insert into finished_deliveries (id, finished_at, subscription_id, ending, attempts, duration_ms, last_reason,
+    insert into finished_deliveries (id, finished_at, subscription_number, ending, attempts, duration_ms, last_reason,
                                      troubled_organization_id)
-    select id, finished_at, subscription_id,
+    select id, finished_at, number,
            case state when 'delivered' then 200 when 'dead_lettered' then 0 else 1 end,
            case state when 'delivered' then 1 when 'dead_lettered' then 2 else 0 end,
            case state when 'delivered' then 35 end,

@@ -33,12 +33,19 @@ async function anEvent(daysBack: number, state: "delivered" | "waiting"): Promis
   const id = numberedId(at);
   await db`insert into events (id, organization_id, type, occurred_at, data)
            values (${id}, ${randomUUID()}, 'vc.test.ping', ${at}, '{}')`;
-  const delivery = { id: lastDeliveryOf(id), subscription_id: randomUUID() };
+  const delivery = { id: lastDeliveryOf(id) };
   if (state === "waiting") {
-    const waiting = { event_id: id, organization_id: randomUUID(), created_at: at, due_at: at };
+    const owner = { subscription_id: randomUUID(), organization_id: randomUUID() };
+    const waiting = { event_id: id, ...owner, created_at: at, due_at: at };
     await db`insert into waiting_deliveries ${db({ ...delivery, ...waiting })}`;
   } else {
-    const success = { finished_at: at, ending: 200, attempts: 1, duration_ms: 1 };
+    const success = {
+      finished_at: at,
+      subscription_number: 1,
+      ending: 200,
+      attempts: 1,
+      duration_ms: 1,
+    };
     await db`insert into finished_deliveries ${db({ ...delivery, ...success })}`;
   }
   return id;
@@ -46,8 +53,9 @@ async function anEvent(daysBack: number, state: "delivered" | "waiting"): Promis
 
 /** A delivery of this event that was created today and waits. */
 async function aRedelivery(tx: Queryable, eventId: string, at = today) {
-  const row = { id: numberedId(at), subscription_id: randomUUID() };
+  const row = { id: numberedId(at) };
   const waiting = {
+    subscription_id: randomUUID(),
     organization_id: randomUUID(),
     event_id: eventId,
     created_at: at,
@@ -160,7 +168,7 @@ test("a waiting or finished redelivery keeps only the events of its event's day"
   assert.deepEqual(await keeps(), [true, false]);
   await db`delete from waiting_deliveries`;
   const cancelled = { ending: 1, attempts: 0, troubled_organization_id: randomUUID() };
-  const row = { ...redelivery, ...cancelled, finished_at: today };
+  const row = { ...redelivery, ...cancelled, subscription_number: 1, finished_at: today };
   await db`insert into finished_deliveries ${db(row)}`;
   assert.deepEqual(await keeps(), [true, false]);
   await owner`delete from finished_deliveries`;
@@ -178,7 +186,7 @@ test("a mark stays as long as its redelivery, which has its event from it", asyn
   assert.equal(await expire(), 1, "waiting");
   await db`delete from waiting_deliveries`;
   const cancelled = { ending: 1, attempts: 0, troubled_organization_id: randomUUID() };
-  const row = { id, finished_at: today, subscription_id: randomUUID(), ...cancelled };
+  const row = { id, finished_at: today, subscription_number: 1, ...cancelled };
   await db`insert into finished_deliveries ${db(row)}`;
   assert.equal(await expire(), 1, "finished");
   await owner`delete from finished_deliveries`;

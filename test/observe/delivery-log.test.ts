@@ -25,6 +25,7 @@ function ended(
       leasedUntil: at,
       eventId: id("1"),
       type: "vc.test.ping",
+      subscriptionNumber: 1,
       subscriptionId: id("3"),
       organizationId: id("4"),
       url: "https://hooks.example.com/in?key=hunter2",

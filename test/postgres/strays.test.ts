@@ -33,8 +33,8 @@ async function aRowOfEach(at: Date): Promise<string> {
 /** Deliveries that finished at this moment. Several finish at intervals of `stepMs`. */
 async function insertFinished(tx: Queryable, at: Date, { count = 1, stepMs = 1 } = {}) {
   await tx`
-    insert into finished_deliveries (id, finished_at, subscription_id, ending, attempts, troubled_organization_id)
-    select gen_random_uuid(), ${at}::timestamptz + n * ${stepMs}::int * interval '1 millisecond', ${randomUUID()}, 1, 0,
+    insert into finished_deliveries (id, finished_at, subscription_number, ending, attempts, troubled_organization_id)
+    select gen_random_uuid(), ${at}::timestamptz + n * ${stepMs}::int * interval '1 millisecond', 1, 1, 0,
            ${randomUUID()}
       from generate_series(0, ${count - 1}::int) as n`;
 }

@@ -155,8 +155,8 @@ test("retries and redeliveries stay below the ceiling, too", async () => {
   await db`delete from waiting_deliveries`;
   const [event] = await publish(deps, organizationId);
   await db`
-    insert into finished_deliveries (id, finished_at, subscription_id, ending, attempts, troubled_organization_id)
-    select id, due_at, subscription_id, 1, 0, organization_id
+    insert into finished_deliveries (id, finished_at, subscription_number, ending, attempts, troubled_organization_id)
+    select id, due_at, (select number from subscriptions where id = subscription_id), 1, 0, organization_id
       from waiting_deliveries where event_id = ${event ?? null}`;
   const [finished] = await db<[{ id: string }]>`delete from waiting_deliveries returning id`;
   for (let n = 0; n < 5; n++) await redeliver(deps, finished.id);

@@ -5,7 +5,7 @@
 create table finished_deliveries (
   id              uuid        not null,
   finished_at     timestamptz not null,
-  subscription_id uuid        not null,
+  subscription_number integer not null,
 
   -- How it ended: 200 to 299 delivered, with this status of the receiver; 0 dead-lettered; 1 cancelled.
   ending          smallint    not null check (ending between 200 and 299 or ending in (0, 1)),
@@ -22,20 +22,20 @@ create table finished_deliveries (
 -- A delivery by its id, the deliveries of an event, and all, newest first. Deliveries end nearly in the order of their ids: a page
 -- that is split at 70 % has room for those that come late.
 create index finished_deliveries_by_id on finished_deliveries (time_of(id)) with (fillfactor = 70);
--- Searches by operators, newest first. In ascending order, and without posting lists, PostgreSQL fills the pages of each
--- subscription to 90 %.
-create index finished_deliveries_of_subscription on finished_deliveries (subscription_id, time_of(id))
+-- Searches by operators, newest first. PostgreSQL fills the pages of each subscription to 90 % if tuples are in ascending order,
+-- of one size, and at most 24 bytes.
+create index finished_deliveries_of_subscription on finished_deliveries (subscription_number, time_of(id))
   with (deduplicate_items = off);
 -- Trouble is rare, so it has indexes of its own for each way of asking: they cost a delivered delivery nothing.
 create index finished_deliveries_in_trouble on finished_deliveries (ending, time_of(id)) where ending < 200;
 create index finished_deliveries_in_trouble_of_subscription
-  on finished_deliveries (subscription_id, ending, time_of(id)) where ending < 200;
+  on finished_deliveries (subscription_number, ending, time_of(id)) where ending < 200;
 -- An organization may have had too many subscriptions to search each.
 create index finished_deliveries_in_trouble_of_organization
   on finished_deliveries (troubled_organization_id, ending, time_of(id)) where ending < 200;
 create index finished_deliveries_of_reason on finished_deliveries (last_reason, time_of(id)) where last_reason is not null;
 create index finished_deliveries_of_reason_of_subscription
-  on finished_deliveries (subscription_id, last_reason, time_of(id)) where last_reason is not null;
+  on finished_deliveries (subscription_number, last_reason, time_of(id)) where last_reason is not null;
 -- A success is found by the id of its attempt, which says when to look. It costs next to nothing, because times rise as rows come.
 create index finished_deliveries_by_age on finished_deliveries using brin (finished_at)
   with (pages_per_range = 16, autosummarize = on);
@@ -87,12 +87,12 @@ $$;
 
 -- Finished deliveries in full. Conditions on `time_of(id)` and `ending` find them by an index.
 create view finished as
-  select id, subscription_id, ending, attempts, last_reason, finished_at, duration_ms, troubled_organization_id,
-         moment_of(id) as created_at,
+  select id, subscription_number, ending, attempts, last_reason, finished_at, duration_ms, moment_of(id) as created_at,
          case ending when 0 then 'dead_lettered' when 1 then 'cancelled' else 'delivered' end as state,
          case when is_redelivery(id) then (select m.event_id from redelivery_marks m where m.redelivery_id = id)
               else event_of(id) end as event_id,
-         (select s.organization_id from subscriptions s where s.id = subscription_id) as organization_id,
+         (select s.id from subscriptions s where s.number = subscription_number) as subscription_id,
+         (select s.organization_id from subscriptions s where s.number = subscription_number) as organization_id,
          attempt_id(id, attempts, finished_at - duration_ms * interval '1 ms') as success_id
     from finished_deliveries;
 

@@ -306,7 +306,7 @@ begin
      select s.id from subscriptions s
       where s.deleted_at < horizon
         and not exists (select from waiting_deliveries w where w.subscription_id = s.id)
-        and not exists (select from finished_deliveries f where f.subscription_id = s.id)
+        and not exists (select from finished_deliveries f where f.subscription_number = s.number)
       limit 1000);
   get diagnostics deleted = row_count;
   return deleted;

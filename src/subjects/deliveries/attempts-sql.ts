@@ -16,9 +16,9 @@ export async function recordDelivered(db: Queryable, attempts: Attempt[]): Promi
     with ended as (
       select *
         from unnest(${column("delivery_id")}::text::uuid[], ${column("lease_id")}::text::uuid[],
-                    ${column("http_status")}::text::int[], ${column("duration_ms")}::text::int[],
+                    ${column("subscription_number")}::text::int[], ${column("http_status")}::text::int[], ${column("duration_ms")}::text::int[],
                     ${column("attempted_at")}::text::timestamptz[])
-             as e (delivery_id, lease_id, http_status, duration_ms, attempted_at)
+             as e (delivery_id, lease_id, subscription_number, http_status, duration_ms, attempted_at)
     ),
     -- Only subscriptions with a counter to reset: a write for every success would slow everything down.
     -- Locked before any delivery, as everywhere. The other order could deadlock with a deletion.
@@ -44,8 +44,8 @@ export async function recordDelivered(db: Queryable, attempts: Attempt[]): Promi
        where id in (select id from recovering)
          and id in (select subscription_id from gone)
     )
-    insert into finished_deliveries (id, finished_at, subscription_id, ending, attempts, duration_ms, last_reason)
-    select delivery_id, attempted_at + duration_ms * interval '1 millisecond', subscription_id, http_status, attempts,
+    insert into finished_deliveries (id, finished_at, subscription_number, ending, attempts, duration_ms, last_reason)
+    select delivery_id, attempted_at + duration_ms * interval '1 millisecond', subscription_number, http_status, attempts,
            duration_ms, last_reason
       from gone`;
   return count;
@@ -65,25 +65,26 @@ export async function recordUndelivered(db: Queryable, moves: Move[]): Promise<n
              last_reason = e.reason
         from ended e
        where q.id = e.delivery_id and q.lease_id = e.lease_id and e.state = 'waiting'
-      returning q.subscription_id, q.attempts, e.*
+      returning q.attempts, e.*
     ),
     gone as (
       delete from waiting_deliveries q
        using ended e
        where q.id = e.delivery_id and q.lease_id = e.lease_id and e.state <> 'waiting'
-      returning q.subscription_id, q.attempts + 1 as attempts, e.*, q.organization_id, q.last_reason
+      returning q.attempts + 1 as attempts, e.*, q.organization_id, q.last_reason
     ),
     finished as (
-      insert into finished_deliveries (id, finished_at, subscription_id, ending, attempts, last_reason, troubled_organization_id)
-      select delivery_id, attempted_at + duration_ms * interval '1 millisecond', subscription_id,
+      insert into finished_deliveries
+             (id, finished_at, subscription_number, ending, attempts, last_reason, troubled_organization_id)
+      select delivery_id, attempted_at + duration_ms * interval '1 millisecond', subscription_number,
              case state when 'dead_lettered' then 0 else 1 end, attempts, coalesce(reason, last_reason), organization_id
         from gone
     ),
     moved as (
       select * from kept
       union all
-      select subscription_id, attempts, id, delivery_id, lease_id, event_id, event_type, http_status, reason, detail, duration_ms,
-             attempted_at, state, due_at
+      select attempts, id, delivery_id, lease_id, subscription_id, subscription_number, event_id, event_type, http_status, reason,
+             detail, duration_ms, attempted_at, state, due_at
         from gone
     )
     insert into attempts
@@ -141,7 +142,7 @@ export async function recordLateFailures(
         from taken t
        where time_of(f.id) = time_of(t.delivery_id) and f.id = t.delivery_id and f.ending = 1
          and f.finished_at >= ${cancelledSince}
-      returning f.subscription_id, f.attempts, t.*
+      returning f.attempts, t.*
     )
     insert into attempts
            (id, delivery_id, subscription_id, event_id, event_type, attempt, http_status, reason, detail, dead_lettered,
@@ -163,11 +164,12 @@ function rowsOf(db: Queryable, moves: Move[]) {
   return db`
     select *
       from unnest(${column("id")}::text::uuid[], ${column("delivery_id")}::text::uuid[], ${column("lease_id")}::text::uuid[],
+                  ${column("subscription_id")}::text::uuid[], ${column("subscription_number")}::text::int[],
                   ${column("event_id")}::text::uuid[], ${column("event_type")}::text::text[], ${column("http_status")}::text::int[], ${column("reason")}::text::text[],
                   ${column("detail")}::text::text[],
                   ${column("duration_ms")}::text::int[], ${column("attempted_at")}::text::timestamptz[],
                   ${states}::text::text[], ${dueAt}::text::timestamptz[])
-           as e (id, delivery_id, lease_id, event_id, event_type, http_status, reason, detail, duration_ms, attempted_at, state, due_at)`;
+           as e (id, delivery_id, lease_id, subscription_id, subscription_number, event_id, event_type, http_status, reason, detail, duration_ms, attempted_at, state, due_at)`;
 }
 
 /** Rows are written in the order of their deliveries, so that two statements cannot deadlock. */
@@ -187,6 +189,8 @@ const COLUMNS = {
   id: ({ id }) => id,
   delivery_id: ({ claim }) => claim.id,
   lease_id: ({ claim }) => claim.leaseId,
+  subscription_id: ({ claim }) => claim.subscriptionId,
+  subscription_number: ({ claim }) => claim.subscriptionNumber,
   event_id: ({ claim }) => claim.eventId,
   event_type: ({ claim }) => claim.type,
   http_status: ({ outcome }) => auditOf(outcome).httpStatus,

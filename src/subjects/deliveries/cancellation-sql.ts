@@ -82,8 +82,11 @@ export async function cancelWaitingOfEvent(
 function keepGone(db: Queryable, now: Date) {
   return db`
     cancelled as (
-      insert into finished_deliveries (id, finished_at, subscription_id, ending, attempts, last_reason, troubled_organization_id)
-      select id, ${now}, subscription_id, 1, attempts, last_reason, organization_id from gone
+      insert into finished_deliveries
+             (id, finished_at, subscription_number, ending, attempts, last_reason, troubled_organization_id)
+      select id, ${now}, (select s.number from subscriptions s where s.id = subscription_id), 1, attempts, last_reason,
+             organization_id
+        from gone
     ),
     under_way as (
       insert into cancelled_leases (delivery_id, lease_id, cancelled_at)

@@ -23,6 +23,7 @@ export interface ClaimedDelivery {
   /** The span that published the event. Null: not traced. */
   traceparent: string | null;
   subscriptionId: SubscriptionId;
+  subscriptionNumber: number;
   organizationId: OrganizationId;
   /** Null if the subscription is deleted: then there is no secret to sign with, and nothing to send. */
   sealedSecret: Buffer | null;
@@ -97,10 +98,10 @@ export async function claimDue(
     )
     select c.id, c.attempts, c.lost_leases as "lostLeases", c.event_id as "eventId", c.type, c.occurred_at as "occurredAt",
            c.data, c.traceparent, coalesce(c.subscription_id, b.subscription_id) as "subscriptionId",
-           c.organization_id as "organizationId", c.sealed_secret as "sealedSecret", c.url, c.active,
+           c.number as "subscriptionNumber", c.organization_id as "organizationId", c.sealed_secret as "sealedSecret", c.url, c.active,
            b.max_per_second as "maxPerSecond", b.burst, b.full_at as "fullAt", b.tokens
       from (
-        select c.*, e.type, e.occurred_at, e.data, e.traceparent, s.sealed_secret, s.url,
+        select c.*, e.type, e.occurred_at, e.data, e.traceparent, s.number, s.sealed_secret, s.url,
                s.auto_disabled_at is null and s.deleted_at is null as active
           from claimed c
           join subscriptions s on s.id = c.subscription_id

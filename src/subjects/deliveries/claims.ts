@@ -84,6 +84,7 @@ export function toClaim(
     eventId,
     type,
     subscriptionId,
+    subscriptionNumber: delivery.subscriptionNumber,
     organizationId: delivery.organizationId,
     url: delivery.url,
     attempts: delivery.attempts,

@@ -17,6 +17,8 @@ export interface Claim {
   eventId: EventId;
   type: string;
   subscriptionId: SubscriptionId;
+  /** What stands for the subscription in the history. */
+  subscriptionNumber: number;
   organizationId: OrganizationId;
   url: string;
   /** The number of earlier attempts. */

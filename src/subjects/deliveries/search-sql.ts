@@ -14,6 +14,7 @@ import {
   isOfEvent,
   selectFinished,
   selectWaiting,
+  typeOf,
   withNames,
 } from "./sql.ts";
 
@@ -91,11 +92,14 @@ export async function searchDeliveries(
 /** Conditions that no index serves, or not together with the others. Rows are read and checked. */
 function residue(db: Queryable, filter: DeliveryFilter) {
   const { subscriptionIds, crowd, eventType, state, reason } = filter;
+  const owned = (column: Fragment) => db`
+    coalesce((select ${column} from subscriptions s where s.id = subscription_id),
+             (select ${column} from subscriptions s where s.number = subscription_number))`;
   return db`
-    ${subscriptionIds ? db`and subscription_id = any(${subscriptionIds}::uuid[])` : db``}
-    ${crowd?.organizationId ? db`and organization_id = ${crowd.organizationId}` : db``}
-    ${crowd?.host ? db`and (select s.host from subscriptions s where s.id = subscription_id) = ${crowd.host}` : db``}
-    ${eventType ? db`and exists (select from events where id = event_id and type = ${eventType})` : db``}
+    ${subscriptionIds ? db`and ${owned(db`s.id`)} = any(${subscriptionIds}::uuid[])` : db``}
+    ${crowd?.organizationId ? db`and ${owned(db`s.organization_id`)} = ${crowd.organizationId}` : db``}
+    ${crowd?.host ? db`and ${owned(db`s.host`)} = ${crowd.host}` : db``}
+    ${eventType ? db`and ${typeOf(db)} = ${eventType}` : db``}
     ${state ? db`and state = ${state}` : db``}
     ${reason ? db`and last_reason = ${reason}` : db``}`;
 }
@@ -141,8 +145,10 @@ function searchHistory(db: Queryable, filter: DeliveryFilter, page: Page): Fragm
       limit ${scanned})`;
   const scans = owners
     ? db`
-      select f.* from unnest(${owners}::uuid[]) as s (owner)
-       cross join lateral ${scan(db`subscription_id = s.owner`)} f`
+      select f.*
+        from subscriptions s
+       cross join lateral ${scan(db`subscription_number = s.number`)} f
+       where s.id = any(${owners}::uuid[])`
     : scan(eventId ? isOfEvent(db, eventId) : everyone);
   return db`
     history_scan as materialized (${scans}),
@@ -151,7 +157,7 @@ function searchHistory(db: Queryable, filter: DeliveryFilter, page: Page): Fragm
     history_end as (
       select min(id::text collate "C")::uuid as id
         from history_scan
-       ${owners ? db`group by subscription_id` : db``}
+       ${owners ? db`group by subscription_number` : db``}
       having count(*) = ${scanned}
     )`;
 }

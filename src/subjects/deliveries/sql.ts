@@ -202,19 +202,24 @@ export async function listRedeliveriesOf(
   return db<Delivery[]>`${withNames(db, made)} order by d.id`;
 }
 
-/** Adds what these deliveries belong to: event, organization, subscription and redeliveries. */
+/** Adds what these deliveries belong to, which the history does not store: event, organization, subscription and redeliveries. */
 export function withNames(db: Queryable, deliveries: Fragment): Statement<Delivery[]> {
   return db<Delivery[]>`
-    select d.id, d.event_id as "eventId", e.type as "eventType", d.subscription_id as "subscriptionId",
-           d.organization_id as "organizationId", d.state, d.attempts, d.last_reason as "lastReason",
-           d.created_at as "createdAt", d.due_at as "dueAt", d.finished_at as "finishedAt",
+    select d.id, i.event_id as "eventId", e.type as "eventType", s.id as "subscriptionId",
+           s.organization_id as "organizationId", d.state, d.attempts, d.last_reason as "lastReason",
+           moment_of(d.id) as "createdAt", d.due_at as "dueAt", d.finished_at as "finishedAt",
            o.slug as "organizationSlug", s.url, coalesce(e.request_id::text, e.request_name) as "requestId",
            m.delivery_id as "redeliveryOf", r.redelivery_id as "redeliveredAs"
       from (${deliveries}) d
-      left join lateral (select type, request_id, request_name from events where id = d.event_id limit 1) e on true
-      left join organizations o on o.id = d.organization_id
-      left join subscriptions s on s.id = d.subscription_id
       left join redelivery_marks m on m.redelivery_id = d.id
+     cross join lateral (select coalesce(m.event_id, event_of(d.id)) as event_id) i
+      left join lateral (select type, request_id, request_name from events where id = i.event_id limit 1) e on true
+      left join lateral (
+        select id, organization_id, url from subscriptions where id = d.subscription_id
+        union all
+        select id, organization_id, url from subscriptions where number = d.subscription_number
+      ) s on true
+      left join organizations o on o.id = s.organization_id
       left join lateral (
         select redelivery_id from redelivery_marks where delivery_id = d.id order by redelivery_id desc limit 1
       ) r on true`;
@@ -222,16 +227,30 @@ export function withNames(db: Queryable, deliveries: Fragment): Statement<Delive
 
 export function selectWaiting(db: Queryable): Fragment {
   return db`
-    select id, event_id, subscription_id, organization_id, 'waiting' as state, attempts, last_reason, created_at,
+    select id, subscription_id, null::integer as subscription_number, 'waiting' as state, attempts, last_reason,
            due_at, null::timestamptz as finished_at
       from waiting_deliveries`;
 }
 
 export function selectFinished(db: Queryable): Fragment {
   return db`
-    select id, event_id, subscription_id, organization_id, state, attempts, last_reason, created_at,
-           null::timestamptz as due_at, finished_at
-      from finished`;
+    select id, null::uuid as subscription_id, subscription_number, ${stateOf(db)} as state,
+           attempts, last_reason, null::timestamptz as due_at, finished_at
+      from finished_deliveries`;
+}
+
+export function stateOf(db: Queryable): Fragment {
+  return db`case ending when 0 then 'dead_lettered' when 1 then 'cancelled' else 'delivered' end`;
+}
+
+/** The event of the delivery `id`. */
+export function eventOf(db: Queryable): Fragment {
+  return db`coalesce((select m.event_id from redelivery_marks m where m.redelivery_id = id), event_of(id))`;
+}
+
+/** The type of its event. */
+export function typeOf(db: Queryable): Fragment {
+  return db`(select e.type from (select ${eventOf(db)} as event_id) i join events e on e.id = i.event_id limit 1)`;
 }
 
 /** True for the finished delivery with this id. The index holds the time of each. */
@@ -297,7 +316,7 @@ export async function listRecentAttempts(
       from (
         select *
           from finished_deliveries
-         where subscription_id = s.id and time_of(id) >= time_of(${from}) and id >= ${from}
+         where subscription_number = s.number and time_of(id) >= time_of(${from}) and id >= ${from}
          order by time_of(id) desc
          limit ${SEARCHED_MAX}
       ) newest
@@ -326,9 +345,9 @@ export async function listRecentAttempts(
 }
 
 function ownedBy(db: Queryable, { kind, id }: { kind: string; id: string }): Fragment {
-  if (kind === "subscription") return db`select ${id}::uuid as id`;
+  if (kind === "subscription") return db`select id, number from subscriptions where id = ${id}`;
   return db`
-    select id from subscriptions
+    select id, number from subscriptions
      where organization_id = ${id} and deleted_at is null
      order by created_at desc
      limit ${SUBSCRIPTIONS_SEARCHED}`;
@@ -346,22 +365,22 @@ function newestOfAll(
   const each = db`(select ceil(${4 * limit}::int / greatest(1.0, count(*)))::int from owned)`;
   return db`
     (with few as materialized (
-       select f.*, s.id as owner from owned s cross join lateral (${rowsOfOne(db`${FIRST_ID}::uuid`, each)}) f
+       select f.*, s.id as owner, s.number as owner_number from owned s cross join lateral (${rowsOfOne(db`${FIRST_ID}::uuid`, each)}) f
      ),
      oldest as materialized (
        select coalesce(
          (select id from few order by id desc offset ${limit - 1} limit 1), ${FIRST_ID}::uuid) as id
      ),
      busy as materialized (
-       select owner as id from few
+       select owner as id, owner_number as number from few
         where id >= (select id from oldest)
-        group by owner
+        group by owner, owner_number
        having count(*) = ${each}
      )
      select * from few
       where id >= (select id from oldest) and owner not in (select id from busy)
      union all
-     select r.*, s.id from busy s
+     select r.*, s.id, s.number from busy s
       cross join lateral (${rowsOfOne(db`(select id from oldest)`, db`${limit}`)}) r
       order by id desc
       limit ${limit})`;

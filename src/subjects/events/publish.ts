@@ -268,10 +268,10 @@ function publishedOf(
 function claimOf(
   ring: KeyRing,
   { id: eventId, occurredAt, event }: IdentifiedEvent,
-  { id, subscriptionId, url, sealedSecret }: WrittenDelivery,
+  { id, subscriptionId, subscriptionNumber, url, sealedSecret }: WrittenDelivery,
   lease: Pick<Claim, "leaseId" | "leasedUntil">,
 ): Claim | null {
-  if (url === null) return null;
+  if (url === null || subscriptionNumber === null) return null;
   const delivery = {
     id,
     attempts: 0,
@@ -282,6 +282,7 @@ function claimOf(
     data: event.data,
     traceparent: event.traceparent ?? null,
     subscriptionId,
+    subscriptionNumber,
     organizationId: event.organizationId,
     sealedSecret,
     url,

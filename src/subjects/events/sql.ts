@@ -95,9 +95,10 @@ export interface WrittenDelivery {
   id: DeliveryId;
   eventId: EventId;
   subscriptionId: SubscriptionId;
-  /** Null unless the delivery was written with a lease. The same holds for `sealedSecret`. */
+  /** Null unless the delivery was written with a lease. The same holds for `sealedSecret` and `subscriptionNumber`. */
   url: string | null;
   sealedSecret: Buffer | null;
+  subscriptionNumber: number | null;
 }
 
 /** An event that was not written, and the event that has its dedupe key. */
@@ -181,14 +182,15 @@ function leaseSome(
   const values = db`, case when l.id is not null then ${leaseId}::uuid end,
              case when l.id is not null then ${leasedUntil}::timestamptz end`;
   const told = db`case when l.id is not null then url end as url,
-           case when l.id is not null then sealed_secret end as "sealedSecret"`;
+           case when l.id is not null then sealed_secret end as "sealedSecret",
+           case when l.id is not null then number end as "subscriptionNumber"`;
   const join = db`left join leased l on l.id = d.id`;
   return { table, columns: db`, lease_id, leased_until`, values, join, told };
 }
 
 /** Without a free slot, the joins would take a fifth of the time of one event. */
 function leaseNone(db: Queryable): LeaseParts {
-  const told = db`null::text as url, null::bytea as "sealedSecret"`;
+  const told = db`null::text as url, null::bytea as "sealedSecret", null::integer as "subscriptionNumber"`;
   return { table: db``, columns: db``, values: db``, join: db``, told };
 }
 
@@ -246,7 +248,7 @@ function requestOf({ requestId }: NewEvent): { id: string | null; name: string |
 /** Every active subscription of the organization that lists the type. */
 function listed(db: Queryable): { recipients: Fragment; received: Fragment } {
   const recipients = db`
-      select n.id as event_id, s.id as subscription_id, s.organization_id, s.url, s.sealed_secret
+      select n.id as event_id, s.id as subscription_id, s.number, s.organization_id, s.url, s.sealed_secret
         from new n
         join subscriptions s on s.organization_id = n.organization_id and n.type = any(s.events)
        where s.deleted_at is null and s.auto_disabled_at is null`;
@@ -256,7 +258,7 @@ function listed(db: Queryable): { recipients: Fragment; received: Fragment } {
 /** The same, or the one subscription that an event names. */
 function namedOrListed(db: Queryable): { recipients: Fragment; received: Fragment } {
   const recipients = db`
-      select n.id as event_id, s.id as subscription_id, s.organization_id, s.url, s.sealed_secret
+      select n.id as event_id, s.id as subscription_id, s.number, s.organization_id, s.url, s.sealed_secret
         from new n
         join subscriptions s on s.id = n.subscription_id and s.organization_id = n.organization_id
        where s.deleted_at is null and s.auto_disabled_at is null
@@ -304,7 +306,7 @@ function unlessTaken(
     )`;
   const duplicates = db`
     union all
-    select null, g.id, null, null, null, k.event_id
+    select null, g.id, null, null, null, null, k.event_id
       from given g
       join key k on k.organization_id = g.organization_id and k.key = g.dedupe_key
      where k.event_id <> g.id`;

@@ -6,7 +6,7 @@ import type {
   SubscriptionId,
 } from "../../lib/ids.ts";
 import type { Queryable } from "../../postgres/database.ts";
-import { isFinishedAs, isOfEvent } from "../deliveries/sql.ts";
+import { eventOf, isFinishedAs, isOfEvent, stateOf, typeOf } from "../deliveries/sql.ts";
 import type { RedeliverableState, RedeliveryState } from "./rules.ts";
 
 /** The deliveries that a job sends again. */
@@ -297,14 +297,17 @@ export async function listPassed(
 ): Promise<PassedDelivery[]> {
   return db<PassedDelivery[]>`
     with passed as materialized (
-      select id, event_id, finished_at, state
-        from finished
-       where subscription_id = ${place.subscriptionId} ${isFinishedAs(db, place.state)} ${narrowed(db, filter)}
+      select id, finished_at, ${stateOf(db)} as state
+        from finished_deliveries
+       where subscription_number = (select number from subscriptions where id = ${place.subscriptionId})
+         ${isFinishedAs(db, place.state)} ${narrowed(db, filter)}
          ${place.after === null ? db`` : db`and time_of(id) >= time_of(${place.after}) and id > ${place.after}`}
        order by time_of(id), id
        limit ${PASSED_MAX}
     )
-    select id, event_id as "eventId", finished_at as "finishedAt", ${fitting(db, filter, place.state)} as fits from passed order by id`;
+    select id, ${eventOf(db)} as "eventId", finished_at as "finishedAt", ${fitting(db, filter, place.state)} as fits
+      from passed
+     order by id`;
 }
 
 /** Deliveries that a count reads. Each may also be looked up among the events and the marks. */
@@ -322,11 +325,11 @@ export async function countMatching(
   const parts = states.map(
     (state) => db`
       (select f.id, ${fitting(db, filter, state)} as fits
-         from unnest(${subscriptionIds}::uuid[]) as s (owner)
+         from (select number from subscriptions where id = any(${subscriptionIds}::uuid[])) s
         cross join lateral (
-          select id, event_id, finished_at, state
-            from finished
-           where subscription_id = s.owner ${isFinishedAs(db, state)} ${narrowed(db, filter)}
+          select id, finished_at, ${stateOf(db)} as state
+            from finished_deliveries
+           where subscription_number = s.number ${isFinishedAs(db, state)} ${narrowed(db, filter)}
         ) f
         limit ${COUNTED_MAX + 1})`,
   );
@@ -378,5 +381,5 @@ function fitting(
 ) {
   return db`
     (state = ${state} and finished_at < ${createdAt}
-     ${eventType ? db`and (select e.type from events e where e.id = event_id limit 1) = ${eventType}` : db``})`;
+     ${eventType ? db`and ${typeOf(db)} = ${eventType}` : db``})`;
 }

@@ -14,8 +14,9 @@ const organization = await createOrganization(deps, { slug: "acme" });
 /** Successes from a moment on, one a second. */
 async function succeed(id: SubscriptionId, count: number, from: string): Promise<void> {
   await db`
-    insert into finished_deliveries (id, finished_at, subscription_id, ending, attempts, duration_ms)
-    select (ms || substr(gen_random_uuid()::text, 14))::uuid, at + interval '1 ms', ${id}, 200, 1, 1
+    insert into finished_deliveries (id, finished_at, subscription_number, ending, attempts, duration_ms)
+    select (ms || substr(gen_random_uuid()::text, 14))::uuid, at + interval '1 ms',
+           (select number from subscriptions where id = ${id}), 200, 1, 1
       from generate_series(1, ${count}::int) as n
      cross join lateral (select ${from}::timestamptz + n * interval '1 second' as at) as t
      cross join lateral (select left(first_id_at(at)::text, 13) as ms) as i`;

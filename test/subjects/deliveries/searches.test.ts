@@ -118,6 +118,7 @@ test("a redelivery is found by its older event", async () => {
   await db`
     insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
     select first_id_at('2026-02-01'), ${eventId}, ${small.id}, ${small.organizationId}, '2026-02-01', '2026-02-01'`;
+  await db`insert into redelivery_marks select first_id_at('2026-02-01'), ${eventId}, ${eventId}`;
   const { found, most } = await allPages({ eventId });
   assert.equal(found.length, 2);
   assert.ok(most <= 10, `${most} rows were read`);
@@ -132,9 +133,11 @@ test("a finished redelivery is found by its event, as the event's own deliveries
   ];
   const mark = { redelivery_id: again, delivery_id: own, event_id: event };
   await db`insert into redelivery_marks ${db(mark)}`;
+  const [{ number }] = await db<[{ number: number }]>`
+    select number from subscriptions where id = ${small.id}`;
   for (const id of [own, other, again]) {
     const how = { ending: 1, attempts: 0, troubled_organization_id: small.organizationId };
-    const row = { id, finished_at: new Date(), subscription_id: small.id, ...how };
+    const row = { id, finished_at: new Date(), subscription_number: number, ...how };
     await db`insert into finished_deliveries ${db(row)}`;
   }
   const { found, most } = await allPages({ eventId: event, state: "cancelled" });
@@ -161,9 +164,10 @@ async function finish(
 ) {
   const duration = state === "delivered" ? 1 : null;
   await db`
-    insert into finished_deliveries (id, finished_at, subscription_id, ending, attempts, duration_ms, last_reason,
+    insert into finished_deliveries (id, finished_at, subscription_number, ending, attempts, duration_ms, last_reason,
                                      troubled_organization_id)
-    select (ms || substr(gen_random_uuid()::text, 14))::uuid, at, ${id}, ${duration === null ? 0 : 200}, 1, ${duration},
+    select (ms || substr(gen_random_uuid()::text, 14))::uuid, at, (select number from subscriptions where id = ${id}),
+           ${duration === null ? 0 : 200}, 1, ${duration},
            ${reason}, ${duration === null ? organizationId : null}
       from generate_series(1, ${count}::int) as n
      cross join lateral (select timestamptz '2026-02-01' + n * ${everyMs}::int * interval '1 ms' as at) as t
