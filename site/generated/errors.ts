@@ -83,9 +83,19 @@ const EXPLANATIONS = {
     solution: "Choose another slug. It cannot be changed later.",
     isOperators: true,
   },
+  subscription_held: {
+    cause: "An operator holds the subscription, so nothing of it is attempted.",
+    solution: "Release it first.",
+    isOperators: true,
+  },
   not_redeliverable: {
     cause: "The delivery is still waiting, or was delivered.",
     solution: "You can redeliver only dead-lettered and cancelled deliveries.",
+    isOperators: true,
+  },
+  not_waiting: {
+    cause: "The delivery was delivered, dead-lettered or cancelled.",
+    solution: "Only waiting deliveries can be attempted now. Redeliver a finished one.",
     isOperators: true,
   },
   redelivery_finished: {

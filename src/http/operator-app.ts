@@ -8,6 +8,7 @@ import {
 import { cellRoutes } from "../subjects/cells/routes.ts";
 import { CELL_HEADER } from "../subjects/cells/schema.ts";
 import {
+  attemptDeliveryRoute,
   listDeliveriesRoute,
   listFailuresRoute,
   showDeliveryRoute,
@@ -233,6 +234,7 @@ export function operatorRoutes(
   listFailuresRoute(app, deps);
   listDeliveriesRoute(app, deps);
   showDeliveryRoute(app, deps);
+  attemptDeliveryRoute(app, deps);
   redeliverRoute(app, deps);
   createRedeliveryRoute(app, deps);
   listRedeliveriesRoute(app, deps);

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from "fastify";
+import type { FastifyRequest, onRequestHookHandler } from "fastify";
 import type { TObject, TProperties } from "typebox";
 import type { ErrorCode } from "../lib/errors.ts";
 import type { Dependencies } from "../subjects/dependencies.ts";
@@ -103,6 +103,13 @@ export function logChange(request: FastifyRequest, action: string, subject: stri
   request.changes ??= [];
   request.changes.push(changeOf(request, action, subject));
 }
+
+/** For a route that needs no body. Many clients send a media type without a body, and an empty text is not JSON. */
+export const forgetTypeOfNothing: onRequestHookHandler = ({ headers }, _reply, done) => {
+  const { "content-length": length = "0", "transfer-encoding": coding } = headers;
+  if (length === "0" && coding === undefined) delete headers["content-type"];
+  done();
+};
 
 type Filters<Properties> = Partial<Record<Exclude<keyof Properties, "limit" | "cursor">, string>>;
 

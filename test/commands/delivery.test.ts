@@ -277,3 +277,14 @@ test("the outcome of an attempt without a status shows its cause", async () => {
   const { stdout } = await run("delivery", "show", id);
   assert.match(stdout, /\n1 +.*Z +tls_error \(certificate_expired\) +- +0 ms/);
 });
+
+test("a waiting delivery is attempted now, and a finished one is not", async () => {
+  const { id } = await aDelivery(refused, refused);
+  clock.advance(-DAY_MS);
+  const { stdout } = await run("delivery", "attempt", id);
+  assert.equal(stdout, `Delivery ${id} is due now: attempt 3.\n`);
+  assert.equal(await deliverDue(() => acknowledged), 1);
+  const refusal = await run("delivery", "attempt", id);
+  assert.equal(refusal.status, 1);
+  assert.match(refusal.stderr, /The delivery is delivered: only waiting deliveries/);
+});

@@ -21,6 +21,7 @@ const RIGHT = new Map<string, fc.Arbitrary<unknown>>(
     id: fc.constantFrom(
       "«subscription»",
       "«delivery»",
+      "«waiting»",
       "«organization»",
       "«event»",
       "«redelivery»",
@@ -79,6 +80,7 @@ export function often<T>(weight: number, usual: fc.Arbitrary<T>, rare: fc.Arbitr
 }
 
 export function knownId(url: string): string {
+  if (url.endsWith("/attempt")) return "«waiting»";
   if (url.includes("events")) return "«event»";
   if (url.includes("redeliveries")) return "«redelivery»";
   if (url.includes("deliveries")) return "«delivery»";

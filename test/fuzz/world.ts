@@ -99,10 +99,11 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
       const organization = await createOrganization(deps, { slug });
       const { id } = await aSubscription(deps, organization.id);
       const { keyId } = await createApiKey(deps, { organization: slug });
+      const waiting = await aWaitingDelivery(organization.id);
       const redelivery = await aRedelivery(slug);
       Object.assign(forOperators.names, {
         ...{ organization: publicId("org", organization.id), slug },
-        ...{ subscription: publicId("wh", id), key_id: keyId },
+        ...{ subscription: publicId("wh", id), key_id: keyId, waiting },
         ...(redelivery === null ? {} : { redelivery }),
       });
     },
@@ -119,6 +120,13 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
       if (error instanceof PartnerError && error.code === "redelivery_limit") return null;
       throw error;
     }
+  }
+
+  async function aWaitingDelivery(organization: string): Promise<string> {
+    const [event = ""] = await publish(deps, organization);
+    const [row] = await db<{ id: string }[]>`
+      select id from waiting_deliveries where event_id = ${event}`;
+    return publicId("dlv", row?.id ?? "");
   }
 
   async function aDeadLetter(): Promise<{ delivery: string; event: string }> {

@@ -86,7 +86,10 @@ test("responses match the document and contain nothing else", async (t) => {
   }
   const [delivery] = await deps.db<{ id: string; event_id: string }[]>`
     select id, event_id from finished`;
+  await publish(deps, subscription.organizationId);
+  const [waiting] = await deps.db<{ id: string }[]>`select id from waiting_deliveries`;
   const job = await createRedelivery(deps, { filter: { organization } }, "alice");
+  const unfinished = publicId("dlv", waiting?.id ?? "");
   const ids: Record<string, string> = {
     redeliveries: job.id,
     organizations: organization,
@@ -113,7 +116,7 @@ test("responses match the document and contain nothing else", async (t) => {
     const query = operationId === "find" ? "?q=acme" : "";
     const url = (path + query)
       .replace("{key_id}", keyId)
-      .replace("{id}", ids[kind] ?? "")
+      .replace("{id}", operationId === "attemptDelivery" ? unfinished : (ids[kind] ?? ""))
       .replace("{name}", organization);
     const { status, body, text } = await api.ask({ method, url, body: bodies[operationId] });
     const schema = responses[String(status)]?.content?.["application/json"]?.schema;

@@ -1,5 +1,11 @@
 import type { App } from "../../http/app.ts";
-import { operatorProblems, readFilters } from "../../http/operator.ts";
+import {
+  forgetTypeOfNothing,
+  logChange,
+  operatorProblems,
+  readFilters,
+} from "../../http/operator.ts";
+import { BODY_PROBLEMS } from "../../http/problem.ts";
 import { PageQuery, readByHand, readPageRequest } from "../../http/schema.ts";
 import { parseId } from "../../lib/ids.ts";
 import type { Dependencies } from "../dependencies.ts";
@@ -7,12 +13,49 @@ import { pageOfDeliveries } from "../listings.ts";
 import { SubscriptionParams } from "../subscriptions/schema.ts";
 import {
   DeliveriesPage,
+  Delivery,
   deliveriesQuery,
   DeliveryDetail,
   DeliveryParams,
   FailuresPage,
 } from "./schema.ts";
-import { getDelivery, pageOfFailures } from "./work.ts";
+import { attemptNow } from "./waiting.ts";
+import { getDelivery, pageOfFailures, viewDelivery } from "./work.ts";
+
+export function attemptDeliveryRoute(app: App, deps: Dependencies): void {
+  app.post(
+    "/deliveries/:id/attempt",
+    {
+      config: { spread: "one" },
+      onRequest: forgetTypeOfNothing,
+      schema: {
+        operationId: "attemptDelivery",
+        tags: ["Deliveries"],
+        summary: "Attempt a waiting delivery now",
+        description:
+          "The delivery becomes due. It keeps its number of attempts, and the retry schedule goes on from this attempt. " +
+          "An attempt in flight is not repeated.",
+        params: DeliveryParams,
+        response: {
+          202: Delivery,
+          ...operatorProblems(
+            "not_found",
+            "not_waiting",
+            "subscription_inactive",
+            "subscription_held",
+            ...BODY_PROBLEMS,
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      const due = viewDelivery(await attemptNow(deps, parseId("dlv", id)));
+      logChange(request, "attempt_delivery", id);
+      return reply.code(202).send(due);
+    },
+  );
+}
 
 export function listDeliveriesRoute(app: App, deps: Dependencies): void {
   const Query = deliveriesQuery(deps.eventTypes.names);

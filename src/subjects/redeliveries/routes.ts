@@ -1,8 +1,12 @@
-import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { App } from "../../http/app.ts";
 import { operatorOf } from "../../http/operator-admission.ts";
-import { logChange, operatorProblems, readFilters } from "../../http/operator.ts";
+import {
+  forgetTypeOfNothing,
+  logChange,
+  operatorProblems,
+  readFilters,
+} from "../../http/operator.ts";
 import { BODY_PROBLEMS } from "../../http/problem.ts";
 import { CellsPageQuery, readByHand, readPageRequest } from "../../http/schema.ts";
 import { parseId } from "../../lib/ids.ts";
@@ -99,21 +103,12 @@ const RedeliveryRequest = Type.Unsafe<{ to?: string } | null>({
   examples: [{}, { to: "wh_0b6e9f3c-58c1-4d0e-9c0f-3f8a6f0f2b11" }],
 });
 
-/** Many clients send a media type without a body, and an empty text is not JSON. */
-function forgetTypeOfNothing({ headers }: FastifyRequest): void {
-  const { "content-length": length = "0", "transfer-encoding": coding } = headers;
-  if (length === "0" && coding === undefined) delete headers["content-type"];
-}
-
 export function redeliverRoute(app: App, deps: Dependencies): void {
   app.post(
     "/deliveries/:id/redeliver",
     {
       config: { spread: "one" },
-      onRequest: (request, _reply, done) => {
-        forgetTypeOfNothing(request);
-        done();
-      },
+      onRequest: forgetTypeOfNothing,
       schema: {
         operationId: "redeliver",
         tags: ["Deliveries"],
