@@ -10,7 +10,7 @@ import tseslint from "typescript-eslint";
 const FLOORS = [
   /^(builtin|webhook|client)\//,
   /^(lib)\//,
-  /^(egress)\//,
+  /^(egress|workers)\//,
   /^postgres\//,
   /\/(?:rules|json-document)\.ts$/,
   /^config\//,
@@ -27,7 +27,7 @@ const FLOORS = [
 ];
 
 /** Rooms with one port: outside of such a room, only its `index.ts` is imported. */
-const PORTS = ["builtin", "egress"];
+const PORTS = ["builtin", "egress", "workers"];
 
 /** Rooms that are published as packages, and the only rooms that they import. */
 const PACKAGES = { webhook: [], client: [], egress: ["lib"] };

@@ -2,10 +2,11 @@
 import "./node-version.js";
 import { existsSync } from "node:fs";
 
-// A checkout installs and builds itself first. A published package has neither file and needs no
-// build.
+// A checkout installs and builds itself first, unless this is a worker, whose parent has done so. A
+// published package has neither file and needs no build.
 const here = (path) => new URL(path, import.meta.url);
-if (["../scripts/ready.js", "../src"].every((path) => existsSync(here(path)))) {
+const isCheckout = ["../scripts/ready.js", "../src"].every((path) => existsSync(here(path)));
+if (isCheckout && !(await import("node:cluster")).default.isWorker) {
   const { makeReady } = await import("../scripts/ready.js");
   await makeReady();
 }

@@ -26,7 +26,8 @@ export function explain(
   return 1;
 }
 
-function describe(error: unknown): string {
+/** Says what went wrong, for operators. */
+export function describe(error: unknown): string {
   if (error instanceof PartnerError || error instanceof CommandError) return error.message;
   if (!(error instanceof Error)) return String(error);
   if (isUnavailable(error)) return `the database is unavailable: ${error.message}`;

@@ -36,6 +36,7 @@ import {
   shownAddress,
   slug,
   title,
+  workers,
 } from "./settings.ts";
 import { readTracing, type Tracing } from "./tracing.ts";
 
@@ -91,6 +92,8 @@ export interface Config {
   /** Further names of the operators' listener, in lower case. `*`: any. */
   readonly allowedHosts: string[];
   readonly role: (typeof ROLES)[number];
+  /** The processes that serve. `auto`: half of the machine's cores, at least 1. */
+  readonly workers: number | "auto";
 
   /** Null: the tokens in `dataDir`. */
   readonly adminTokens: OperatorToken[] | null;
@@ -206,6 +209,7 @@ function read(env: Environment): Settings {
     operatorPort: env.value("OPERATOR_PORT", integer(0, 65_535), 8081),
     allowedHosts: env.list("ALLOWED_HOSTS", allowedHost, 100) ?? [],
     role: env.value("ROLE", oneOf(ROLES), "all"),
+    workers: env.value("WORKERS", workers, 1),
 
     adminTokens: readAdminTokens(env),
     sealingKeys: readSealingKeys(env),

@@ -115,6 +115,15 @@ export function integer(min: number, max: number): Format<number> {
   };
 }
 
+const WORKERS_MAX = 256;
+
+/** `auto`: as many as the machine has cores for. */
+export const workers: Format<number | "auto"> = {
+  parse: (text) => (text === "auto" ? text : integer(1, WORKERS_MAX).parse(text)),
+  mustBe: `an integer from 1 to ${WORKERS_MAX}, or auto`,
+  quotable: true,
+};
+
 export function duration(min: string, max: string): Format<number> {
   const [minMs, maxMs] = [parseDuration(min) ?? 0, parseDuration(max) ?? Infinity];
   return {

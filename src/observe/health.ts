@@ -130,6 +130,37 @@ export class Readiness {
   }
 }
 
+interface WorkersChecks {
+  /** Of each running worker. Null if it did not answer in time. */
+  checks: (Check[] | null)[];
+  /** How many workers there should be. */
+  count: number;
+}
+
+/**
+ * Returns the checks of workers that serve the same ports. A check fails if it fails in one of them, or if one does not answer. A
+ * worker that ended is started again, and one that stops is replaced: meanwhile the others serve.
+ */
+export function checkWorkers({ checks, count }: WorkersChecks): Check[] {
+  const answered = checks.filter((one) => one !== null);
+  const serving = answered.filter((one) => !isStopping(one));
+  const all = (serving.length > 0 ? serving : answered).flat();
+  const names = new Set(all.map(({ name }) => name));
+  const worst = [...names].flatMap((name) => {
+    const same = all.filter((one) => one.name === name);
+    return same.find(({ ok }) => !ok) ?? same[0] ?? [];
+  });
+  if (serving.length === 0) return worst;
+  const silent = checks.length - answered.length;
+  const detail =
+    silent > 0 ? `${silent} of ${count} do not answer` : `${serving.length} of ${count} serve`;
+  return [...worst, { name: "workers", ok: silent === 0, detail }];
+}
+
+function isStopping(checks: Check[]): boolean {
+  return checks.some(({ name }) => name === "stopping");
+}
+
 function toCheck(name: InternalFault, ok: boolean): Check {
   return { name, ok, detail: `${ok ? "some " : ""}deliveries wait until this is repaired` };
 }

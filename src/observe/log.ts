@@ -174,10 +174,11 @@ function batchLines(output: ReturnType<typeof pino.destination>): DestinationStr
 export function createLogger(
   level: string,
   destination: DestinationStream = standardOutput(),
+  base: Record<string, unknown> | null = null,
 ): Logger {
   const options = {
     level,
-    base: null,
+    base,
     timestamp: timeOfLine,
     redact: {
       paths: [...SECRET_PATHS, ...ROW_PATHS],

@@ -1,6 +1,13 @@
 import { statfs } from "node:fs/promises";
 import { setFlagsFromString } from "node:v8";
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+} from "prom-client";
 import type { App } from "../http/app.ts";
 import type { Clock } from "../lib/clock.ts";
 import { kept } from "../lib/kept.ts";
@@ -179,17 +186,35 @@ export interface Metrics {
   noteRecorded(consequences: Consequences): void;
   noteFault(fault: InternalFault): void;
   noteRequest(request: { method: string; route: string; status: number; seconds: number }): void;
-  expose(): Promise<{ contentType: string; body: string }>;
+  expose(): Promise<Exposed>;
+  /** Returns the values, which another process adds up. */
+  read(): Promise<MetricValues>;
 }
+
+interface Exposed {
+  contentType: string;
+  body: string;
+}
+
+/** All metrics of a process. */
+export type MetricValues = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
 
 /** The database's time limit. If one metric made the scrape time out, all others would be lost, too. */
 const DATABASE_MS = 2_000;
 
-/** Returns the metrics for Prometheus. None counts a table, so a scrape costs the same with any backlog. */
-export function createMetrics(watched: Watched, databaseMs = DATABASE_MS): Metrics {
+/**
+ * Returns the metrics for Prometheus. None counts a table, so a scrape costs the same with any backlog. `worker`: the process is
+ * one of several that are scraped as one, and what describes only a process has its number as a label.
+ */
+export function createMetrics(
+  watched: Watched,
+  worker: number | null = null,
+  databaseMs = DATABASE_MS,
+): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
+  const labels = worker === null ? {} : { worker: `${worker}` };
+  collectDefaultMetrics({ register: registry, labels });
 
   const attempts = new Counter({
     name: "partner_api_attempts_total",
@@ -236,9 +261,10 @@ export function createMetrics(watched: Watched, databaseMs = DATABASE_MS): Metri
       new Gauge({
         name: "partner_api_attempts_under_way",
         help: "Attempts in flight in this process",
+        labelNames: Object.keys(labels),
         registers,
         collect() {
-          this.set(slots.busy);
+          this.set(labels, slots.busy);
         },
       });
     },
@@ -266,7 +292,34 @@ export function createMetrics(watched: Watched, databaseMs = DATABASE_MS): Metri
     async expose() {
       return { contentType: registry.contentType, body: await registry.metrics() };
     },
+    read: async () => registry.getMetricsAsJSON(),
   };
+}
+
+/** Exposes the metrics of several processes as one. */
+export async function exposeSum(values: MetricValues[]): Promise<Exposed> {
+  const sum = sumOf(values);
+  return { contentType: sum.contentType, body: await sum.metrics() };
+}
+
+/** Adds up what processes that have ended had counted. Their gauges have ended with them. */
+export async function addUpCounts(values: MetricValues[]): Promise<MetricValues> {
+  const counts = values.map((all) => all.filter(({ type }) => !isGauge(type)));
+  return sumOf(counts).getMetricsAsJSON();
+}
+
+/** Gauges describe the database, which is the same for all, or one process, whose number they have as a label. */
+function sumOf(values: MetricValues[]): Registry {
+  return AggregatorRegistry.aggregate(
+    values.map((all) =>
+      all.map((metric) => ({ ...metric, aggregator: isGauge(metric.type) ? "first" : "sum" })),
+    ),
+  );
+}
+
+/** Typed as a number, although the values are texts. */
+function isGauge(type: unknown): boolean {
+  return type === "gauge";
 }
 
 /** Times every request, by route pattern. */

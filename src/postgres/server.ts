@@ -76,6 +76,19 @@ export async function findServer(db: Queryable): Promise<Server> {
   return row;
 }
 
+/** Returns how many connections the server permits our role in this database. */
+export async function findPermitted(db: Queryable): Promise<number> {
+  const [row] = await db<[{ permitted: number }]>`
+    select least(
+             current_setting('max_connections')::int
+               - current_setting('superuser_reserved_connections')::int
+               - coalesce(current_setting('reserved_connections', true)::int, 0),
+             (select nullif(rolconnlimit, -1) from pg_roles where rolname = session_user),
+             (select nullif(datconnlimit, -1) from pg_database where datname = current_database())
+           ) as permitted`;
+  return row.permitted;
+}
+
 /** Returns the current role. */
 export async function findRole(db: Queryable): Promise<string> {
   const [row] = await db<[{ role: string }]>`select current_user as role`;

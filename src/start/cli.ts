@@ -1,5 +1,5 @@
 import closeWithGrace from "close-with-grace";
-import { CommandError, OperatorApi } from "../commands/operator-api.ts";
+import { CommandError, describe, OperatorApi } from "../commands/operator-api.ts";
 import { noteUnread, whileRead } from "../commands/output.ts";
 import { type Config, loadConfig } from "../config/config.ts";
 import { checkEventTypes } from "../event-types/check.ts";
@@ -13,6 +13,7 @@ import { Opened } from "../lib/parts.ts";
 import { printableLines } from "../lib/printable.ts";
 import { USER_AGENT, VERSION } from "../lib/product.ts";
 import { tuneCollector } from "../observe/metrics.ts";
+import { joinParent, type Membership } from "../workers/index.ts";
 import { openDatabase } from "./database.ts";
 import { doctor } from "./doctor.ts";
 import { openDependencies } from "./engine.ts";
@@ -20,6 +21,7 @@ import { openEventTypes } from "./event-types.ts";
 import { type Service, start } from "./main.ts";
 import { operatorApiInProcess, operatorApiOverHttp } from "./operator-api.ts";
 import { type ProgramContext, runCommand } from "./program.ts";
+import { countWorkers, startWorkers } from "./workers.ts";
 
 /** Runs one command line, without the program's name. Ends the process if the command fails. */
 export async function main(argv: string[]): Promise<void> {
@@ -72,10 +74,15 @@ const context: ProgramContext = {
 
   async serve() {
     tuneCollector();
+    const membership = await joinParent();
+    if (membership !== null) return work(membership);
     const config = await configure();
     // Checked before a database is opened or created, so that no later error hides the cause.
     for (const { host, port } of listenersOf(config)) await requireListenable(host, port);
-    await runUntilSignal(config, start(config), "unfinished attempts will be repeated");
+    const workers = await countWorkers(config);
+    const service = workers === 1 ? start(config) : startWorkers(config, workers);
+    const graceMs = config.shutdownGraceMs + (workers === 1 ? 0 : AFTER_WORKERS_MS);
+    await runUntilSignal(graceMs, service, UNFINISHED);
   },
 
   // Loaded on demand, because a service needs neither its code nor its HTTP client.
@@ -84,7 +91,11 @@ const context: ProgramContext = {
     const { startGateway } = await import("../gateway/gateway.ts");
     const config = loadGatewayConfig(process.env);
     await requireListenable(config.operatorHost, config.operatorPort);
-    await runUntilSignal(config, startGateway(config), "unfinished requests got no response");
+    await runUntilSignal(
+      config.shutdownGraceMs,
+      startGateway(config),
+      "unfinished requests got no response",
+    );
   },
 
   async migrate() {
@@ -135,6 +146,23 @@ const context: ProgramContext = {
   },
 };
 
+const UNFINISHED = "unfinished attempts will be repeated";
+
+/** Serves as one of several workers. The parent reports why it cannot. */
+async function work(membership: Membership): Promise<void> {
+  try {
+    const config = await configure();
+    const service = start(config, undefined, membership);
+    await runUntilSignal(config.shutdownGraceMs, service, UNFINISHED, membership);
+  } catch (error) {
+    await membership.failed(describe(error));
+    process.exit(1);
+  }
+}
+
+/** How much longer than its workers a parent may take to stop. */
+const AFTER_WORKERS_MS = 5_000;
+
 /** Returns the configuration. If it needs the data folder, root's process takes the rights of the folder's owner. */
 async function configure(): Promise<Config> {
   const config = loadConfig(process.env);
@@ -149,16 +177,17 @@ const ECHO_MS = 500;
 
 /** `afterStart`: what happens to the rest of the work if the process ends before it has stopped. */
 async function runUntilSignal(
-  { shutdownGraceMs }: Pick<Config, "shutdownGraceMs">,
+  shutdownGraceMs: number,
   starting: Promise<Pick<Service, "drain" | "stop">>,
   afterStart: string,
+  membership: Membership | null = null,
 ): Promise<void> {
   let remainder = "the start had not ended, and the next one continues";
   void starting.then(
     () => (remainder = afterStart),
     () => undefined,
   );
-  stopGracefully(shutdownGraceMs, {
+  stopGracefully(shutdownGraceMs, membership, {
     remainder: () => remainder,
     drain: async () => (await Promise.race([starting, Promise.resolve()]))?.drain(), // Without effect during the start.
     stop: async (cause) => (await starting).stop(cause),
@@ -168,10 +197,11 @@ async function runUntilSignal(
 
 /**
  * At the first signal drains, then stops within the grace period. An uncaught error stops without draining. A later signal ends
- * the process at once.
+ * the process at once. A worker stops when its parent says so, and without draining if the parent has ended.
  */
 function stopGracefully(
   shutdownGraceMs: number,
+  membership: Membership | null,
   {
     drain,
     stop,
@@ -187,17 +217,30 @@ function stopGracefully(
     context.stderr(`error: SHUTDOWN_GRACE is over: ${remainder()}\n`);
   };
   const options = { delay: shutdownGraceMs, logger: console, skip: [...signals], onTimeout };
-  const { close } = closeWithGrace(options, ({ err }) => stop(err));
+  const closer = closeWithGrace(options, ({ err }) => stop(err));
+  let isClosing = false;
   let stoppingSince: number | undefined;
-  for (const signal of signals) process.on(signal, heard);
+  membership?.onStop(begin);
+  membership?.onOrphaned(close);
+  process.on("SIGTERM", membership ? begin : heard);
+  process.on("SIGINT", membership ? () => undefined : heard); // A terminal's Ctrl-C reaches the parent, too.
+
+  function close(): void {
+    if (!isClosing) closer.close();
+    isClosing = true;
+  }
+
+  function begin(): void {
+    if (stoppingSince === undefined) void drain().finally(close);
+    stoppingSince ??= performance.now();
+  }
 
   function heard(): void {
-    if (stoppingSince === undefined) void drain().finally(close);
-    else if (performance.now() - stoppingSince > ECHO_MS) {
+    if (stoppingSince !== undefined && performance.now() - stoppingSince > ECHO_MS) {
       context.stderr(`error: ended by a second signal: ${remainder()}\n`);
       process.exit(1);
     }
-    stoppingSince ??= performance.now();
+    begin();
   }
 }
 

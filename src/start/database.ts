@@ -4,7 +4,13 @@ import { formatDuration } from "../lib/duration.ts";
 import { explainDatabaseFault } from "../observe/outage.ts";
 import { connect, type Database, hasNoSchema, isForbidden } from "../postgres/database.ts";
 import { readUrl } from "../postgres/driver/url.ts";
-import { endsPooledSessions, requireServer, requireSessions, requireSettings } from "../postgres/server.ts";
+import {
+  endsPooledSessions,
+  findPermitted,
+  requireServer,
+  requireSessions,
+  requireSettings,
+} from "../postgres/server.ts";
 import {
   findPendingMigrations,
   findRetention,
@@ -29,6 +35,8 @@ interface OpenDatabase {
 
 /** Connections of a process. This many keep two cores of PostgreSQL busy. */
 const CONNECTIONS_MAX = 10;
+/** With the one that listens for nudges. */
+const CONNECTIONS_EACH = CONNECTIONS_MAX + 1;
 /** A migration may rewrite a large table, or wait for another process that migrates. */
 const MIGRATION_MS = 24 * 3_600_000;
 /** How long a look at the schema may take. A server that is frozen must not hold up the start. */
@@ -47,12 +55,18 @@ export async function openDatabase(
     max = CONNECTIONS_MAX,
     patienceMs,
     writesRetention = false,
-  }: { max?: number; patienceMs?: number; writesRetention?: boolean } = {},
+    openedUrl = null,
+  }: {
+    max?: number;
+    patienceMs?: number;
+    writesRetention?: boolean;
+    /** The database that another process keeps open for this one, which has updated its schema. */
+    openedUrl?: string | null;
+  } = {},
 ): Promise<OpenDatabase> {
-  const embedded = config.databaseUrl
-    ? null
-    : await startEmbedded({ dataDir: config.dataDir, log });
-  const url = config.databaseUrl ?? embedded?.url ?? "";
+  const startsServer = config.databaseUrl === null && openedUrl === null;
+  const embedded = startsServer ? await startEmbedded({ dataDir: config.dataDir, log }) : null;
+  const url = openedUrl ?? config.databaseUrl ?? embedded?.url ?? "";
   let db: Database | undefined;
   const close = async () => {
     await db?.end({ timeout: 5 });
@@ -63,7 +77,8 @@ export async function openDatabase(
     const owners = config.migrationDatabaseUrl ? "MIGRATION_DATABASE_URL" : "DATABASE_URL";
     await requireSessions("DATABASE_URL", url);
     if (config.migrationDatabaseUrl) await requireSessions(owners, config.migrationDatabaseUrl);
-    await updateSchema(config, url, log, { writesRetention }).catch(explain(owners));
+    if (openedUrl === null)
+      await updateSchema(config, url, log, { writesRetention }).catch(explain(owners));
     const idleInTransactionMs = standstillMs(config);
     db = connect(url, { max, name: "partner-api", patienceMs, idleInTransactionMs });
     // An unreachable database is an error of the start.
@@ -86,6 +101,19 @@ function explain(variable: string): (error: unknown) => never {
   return (error) => {
     throw explainDatabaseFault(variable, error);
   };
+}
+
+/** Throws if the database permits fewer connections than the workers may open. Behind a pooler only the pooler knows. */
+export async function requireConnections(db: Database, workers: number): Promise<string> {
+  const needed = workers * CONNECTIONS_EACH;
+  const permitted = db.options.poolMode === "transaction" ? Infinity : await findPermitted(db);
+  const told = `${needed} connections (${workers} workers × ${CONNECTIONS_EACH})`;
+  if (needed <= permitted) return told;
+  const most = Math.floor(permitted / CONNECTIONS_EACH);
+  throw new Error(
+    `WORKERS: the database permits ${permitted} connections, and ${workers} workers open up to ${needed}, ` +
+      `${CONNECTIONS_EACH} each: set WORKERS to ${Math.max(1, most)}, or raise max_connections`,
+  );
 }
 
 const MOVED =

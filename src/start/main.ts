@@ -13,11 +13,13 @@ import { createLogger, openLogOutput, warnOfExceptions } from "../observe/log.ts
 import { measure } from "../observe/metrics.ts";
 import { openTracing } from "../observe/tracing.ts";
 import { createEventTypes } from "../subjects/event-types/rules.ts";
+import type { Membership } from "../workers/index.ts";
 import { planConnections } from "./descriptors.ts";
 import { readReceiversCa, requireEgressSource } from "./egress.ts";
 import { openEventTypes } from "./event-types.ts";
 import { adminTokenPath, openAdminTokens } from "./keys.ts";
 import { openWork } from "./work.ts";
+import { wholeOf } from "./workers.ts";
 
 export interface Service {
   /** Null in a process with the operators' listener only. */
@@ -29,12 +31,20 @@ export interface Service {
   stop(cause?: Error): Promise<void>;
 }
 
-/** Starts the service as configured. Resolves when it is ready. Default of `output`: standard output. */
-export async function start(config: Config, output?: DestinationStream): Promise<Service> {
-  const log = createLogger(config.logLevel, output ?? (await openLogOutput()));
+/**
+ * Starts the service as configured. Resolves when it is ready. Default of `output`: standard output. `membership`: this process is
+ * one of the service's workers.
+ */
+export async function start(
+  config: Config,
+  output?: DestinationStream,
+  membership: Membership | null = null,
+): Promise<Service> {
+  const base = membership && { worker: membership.worker };
+  const log = createLogger(config.logLevel, output ?? (await openLogOutput()), base);
   const opened = new Opened();
   try {
-    return await open(config, log, opened);
+    return await open(config, membership, { log, opened });
   } catch (error) {
     const onError = (err: unknown) =>
       log.error(
@@ -47,7 +57,11 @@ export async function start(config: Config, output?: DestinationStream): Promise
 }
 
 /** Each step that opens something adds it to `opened` at once. */
-async function open(config: Config, log: Logger, opened: Opened): Promise<Service> {
+async function open(
+  config: Config,
+  membership: Membership | null,
+  { log, opened }: { log: Logger; opened: Opened },
+): Promise<Service> {
   requireSafeExport(config);
   const ca = await readReceiversCa(config);
   if (config.role !== "api") await requireEgressSource(config);
@@ -63,14 +77,15 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
 
   const { deps, dispatcher, health, metrics, outage, reporting } = await openWork(
     config,
-    { processId, eventTypes, tracer, ca, maxConnections: connections.receivers },
+    { processId, eventTypes, tracer, ca, maxConnections: connections.receivers, membership },
     { log, opened },
   );
+  const whole = membership ? wholeOf(membership, { health, metrics }) : { health, metrics };
 
   const baseUrl = new BaseUrl(config);
   const options = {
     logger: log,
-    health: health.forPartners,
+    health: whole.health.forPartners,
     baseUrl: baseUrl.get,
     isStopping: () => health.isStopping,
     tracer,
@@ -78,11 +93,11 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   };
   const operatorApp = buildOperatorApp(deps, {
     ...options,
-    health: health.forOperators,
+    health: whole.health.forOperators,
     maxConnections: connections.operators,
     tokens,
     allowedHosts: config.allowedHosts,
-    metrics: () => metrics.expose(),
+    metrics: () => whole.metrics.expose(),
     withApi: config.role !== "dispatcher",
   });
   const partnerApp =
@@ -103,18 +118,17 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   const partnerUrl = partnerApp && (await openListener(partnerApp, config.host, config.port));
   if (partnerUrl) baseUrl.listensAt(partnerUrl);
   dispatcher?.start();
-  warnOfExceptions(config, log);
-  log.info(
-    {
-      role: config.role,
-      partners: partnerUrl,
-      operators: operatorUrl,
-      documentation: partnerUrl && `${baseUrl.get()}/docs`,
-      console: config.role === "dispatcher" ? null : `${operatorUrl}/console`,
-      token_file: config.adminTokens ? null : adminTokenPath(config.dataDir),
-    },
-    "ready",
-  );
+  const facts = {
+    role: config.role,
+    partners: partnerUrl,
+    operators: operatorUrl,
+    documentation: partnerUrl && `${baseUrl.get()}/docs`,
+    console: config.role === "dispatcher" ? null : `${operatorUrl}/console`,
+    token_file: config.adminTokens ? null : adminTokenPath(config.dataDir),
+  };
+  if (membership) membership.ready(facts);
+  else warnOfExceptions(config, log);
+  log.info(membership ? { pid: process.pid } : facts, membership ? "worker ready" : "ready");
 
   return {
     partnerUrl,

@@ -31,6 +31,7 @@ import { createDependencies } from "../subjects/create-dependencies.ts";
 import type { Dependencies } from "../subjects/dependencies.ts";
 import type { EventTypes } from "../subjects/event-types/rules.ts";
 import { requireRingInUse } from "../subjects/secrets/work.ts";
+import type { Membership } from "../workers/index.ts";
 import { databaseFolder, openDatabase, standstillMs } from "./database.ts";
 import { openEgress } from "./egress.ts";
 import { createEngine, openFoundations } from "./engine.ts";
@@ -47,6 +48,7 @@ interface Parts {
   tracer: Tracer;
   ca: EgressOptions["ca"];
   maxConnections: number;
+  membership: Membership | null;
 }
 
 /** What the listeners and the life cycle use of this process's work. */
@@ -63,12 +65,13 @@ interface Work {
 /** Opens the database and starts all work on it, except for the dispatcher. Each step that opens something adds it to `opened` at once. */
 export async function openWork(
   config: Config,
-  { processId, eventTypes, tracer, ca, maxConnections }: Parts,
+  { processId, eventTypes, tracer, ca, maxConnections, membership }: Parts,
   { log, opened }: { log: Logger; opened: Opened },
 ): Promise<Work> {
   const { db, url, close } = await openDatabase(config, (message) => log.info(message), {
     writesRetention: true,
     patienceMs: REQUEST_MS,
+    openedUrl: membership?.databaseUrl ?? null,
   });
   let isGivenUp = false;
   let givingUp: NodeJS.Timeout | undefined;
@@ -102,7 +105,7 @@ export async function openWork(
   const { activity, ring } = foundations;
   const health = new Readiness({ db, writes, clock, ring });
   const ownProblems = datedProblems(() => health.forOperators.ready(), clock.now);
-  const metrics = createMetrics({ db, clock, activity });
+  const metrics = createMetrics({ db, clock, activity }, membership?.worker);
   metrics.watchDisk(databaseFolder(config));
   if (config.exportCommand) metrics.watchExports();
   const faults = new FaultLog(log);
@@ -156,7 +159,7 @@ export async function openWork(
   });
   opened.add(() => reporting.stop());
 
-  const nudging = startNudging({ db, clock: clock.now }, processId, dispatcher);
+  const nudging = startNudging({ db, clock: clock.now }, processId, dispatcher, membership);
   opened.add(() => nudging.stop());
   const deps = createDependencies({
     ...foundations,

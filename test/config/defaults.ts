@@ -17,6 +17,7 @@ export const defaults: Config = {
   operatorPort: 8081,
   allowedHosts: [],
   role: "all",
+  workers: 1,
   adminTokens: null,
   sealingKeys: null,
   operatorApi: null,

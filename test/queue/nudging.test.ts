@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { randomId } from "../../src/lib/ids.ts";
+import { connect } from "../../src/postgres/database.ts";
 import { sendNotice } from "../../src/queue/nudging-sql.ts";
 import { startNudging } from "../../src/queue/nudging.ts";
 import { type DueSubscription, encodeNotice } from "../../src/queue/rules.ts";
@@ -19,17 +20,45 @@ const dueNow = () => ({ subscriptionId: randomId(), organizationId: randomId() }
 const clock = createClock();
 const parts = { db, clock };
 
+/** Workers of one service, whose parent passes on what they tell. */
+function aFamily() {
+  const hearers: ((notice: string) => void)[] = [];
+  const told: string[] = [];
+  const join = () => {
+    let own: (notice: string) => void = () => undefined;
+    return {
+      tell: (notice: string) => {
+        told.push(notice);
+        for (const hear of hearers) if (hear !== own) hear(notice);
+      },
+      onNews: (hear: (notice: string) => void) => {
+        own = hear;
+        hearers.push(hear);
+      },
+    };
+  };
+  return { join, told };
+}
+
 /** A process with a dispatcher, and the subscriptions of its nudges. */
-async function aDispatcher(t: TestContext, { isFull = false, id = randomId() } = {}) {
+async function aDispatcher(
+  t: TestContext,
+  {
+    isFull = false,
+    id = randomId(),
+    siblings,
+    database = db,
+  }: {
+    isFull?: boolean;
+    id?: ReturnType<typeof randomId>;
+    siblings?: Parameters<typeof startNudging>[3];
+    database?: typeof db;
+  } = {},
+) {
   const nudged = new Arrivals<DueSubscription>();
   const nudge = (due: DueSubscription[]) => due.forEach((one) => nudged.add(one));
-  const nudging = startNudging(parts, id, {
-    nudge,
-    hear: nudge,
-    reserve: () => NO_SLOTS,
-    isFull,
-    isHearing: true,
-  });
+  const dispatcher = { nudge, hear: nudge, reserve: () => NO_SLOTS, isFull, isHearing: true };
+  const nudging = startNudging({ db: database, clock }, id, dispatcher, siblings);
   t.after(() => nudging.stop());
   await nudging.listening;
   return { ...nudging, nudged };
@@ -70,6 +99,22 @@ test("a process notifies others only if its own dispatcher has no slot", async (
   busy.nudge([told]);
   await other.nudged.until(([first]) => first);
   assert.deepEqual(other.nudged.all, [told]);
+});
+
+test("a worker whose dispatcher has no slot tells its siblings without the database", async (t) => {
+  const { join, told } = aFamily();
+  const dead = connect("postgres://nobody@127.0.0.1:1/nowhere", { max: 1, name: "test" });
+  t.after(() => dead.end({ timeout: 0 }));
+  const quiet = Object.assign(dead, { listen: () => null });
+  const busy = await aDispatcher(t, { isFull: true, siblings: join(), database: quiet });
+  const free = await aDispatcher(t, { siblings: join(), database: quiet });
+  const [kept, passed] = [dueNow(), dueNow()];
+  free.nudge([kept]);
+  busy.nudge([passed]);
+  await free.nudged.until((all) => all[1]);
+  assert.deepEqual(free.nudged.all, [kept, passed]);
+  assert.deepEqual(busy.nudged.all, [passed]);
+  assert.deepEqual(told, [encodeNotice([passed])], "one with a free slot tells nobody");
 });
 
 test("of two dispatchers, only one hears each notice of a process without a dispatcher", async (t) => {

@@ -30,7 +30,9 @@ const SERVICE = [
   "postgres/driver/url.ts",
   "schema/migrate.ts",
   "start/egress.ts",
+  "start/workers.ts",
   "subjects/events/commands.ts",
+  "workers/supervisor.ts",
 ];
 
 /** Those of `demo` and `listen`, which are for developers and no part of a service. */
