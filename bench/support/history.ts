@@ -59,7 +59,7 @@ async function insertDeliveries(
 ): Promise<void> {
   await db`
     with made as materialized (
-      select event_of(id) as event_id, delivery_of(id, 1) as id, s.id as subscription_id, s.number, s.organization_id, at, at + interval '40 ms' as finished_at,
+      select event_of(i.id) as event_id, delivery_of(i.id, 1) as id, s.id as subscription_id, s.number, s.organization_id, at, at + interval '40 ms' as finished_at,
              case when share < 2 then 'dead_lettered' when share < 3 then 'cancelled' else 'delivered' end as state
         from generate_series(${start}::int, ${end - 1}::int) as n
        cross join lateral (
