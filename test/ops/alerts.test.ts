@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
+import { BridgeMetrics } from "../../src/bridge/metrics.ts";
 import { guideCommand } from "../support/guide.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
@@ -40,13 +41,26 @@ test("each alert leads to its section of the operations guide", async () => {
 });
 
 test("the alert rules and the dashboard ask for metrics that the service exposes", async () => {
-  const source = await readFile(join(ROOT, "src/observe/metrics.ts"), "utf8");
+  const sources = await Promise.all(
+    ["observe/metrics.ts", "gateway/metrics.ts"].map((file) =>
+      readFile(join(ROOT, "src", file), "utf8"),
+    ),
+  );
+  sources.push((await bridgesNames()).map((name) => `"${name}"`).join());
   const dashboard = await readFile(join(OPS, "dashboard.json"), "utf8");
   const asked = new Set(
     [...(rules + dashboard).matchAll(/partner_api_[a-z_]+/g)].map(([name]) => name),
   );
   for (const name of asked) {
     const metric = name.replace(/_(bucket|count|sum)$/, "");
-    assert.ok(source.includes(`"${metric}"`), name);
+    assert.ok(
+      sources.some((text) => text.includes(`"${metric}"`)),
+      name,
+    );
   }
 });
+
+async function bridgesNames(): Promise<string[]> {
+  const { body } = await new BridgeMetrics().expose([]);
+  return [...body.matchAll(/^# TYPE (\w+)/gm)].map(([, name = ""]) => name);
+}

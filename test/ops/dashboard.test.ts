@@ -3,9 +3,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { loadGatewayConfig } from "../../src/gateway/config.ts";
+import { startGateway } from "../../src/gateway/gateway.ts";
 import { startService } from "../support/service.ts";
+import { ADMIN_TOKEN } from "../support/program.ts";
 import { requireProgram } from "../support/required.ts";
-import { aRig, aSubscriber } from "../support/rig.ts";
+import { aRig, aSubscriber, call } from "../support/rig.ts";
 import { ROOT } from "../support/root.ts";
 import { startPrometheus } from "./prometheus.ts";
 
@@ -37,12 +40,19 @@ test("every query of the dashboard finds data in a Prometheus that scrapes the s
   };
   await deliver();
 
-  const ask = await startPrometheus(t, [new URL(program.operatorUrl).host]);
+  const cells = { ADMIN_TOKEN, OPERATOR_PORT: "0", CELLS: `00=${program.operatorUrl}` };
+  const gateway = await startGateway(loadGatewayConfig(cells), { write: () => true });
+  t.after(() => gateway.stop());
+  const overview = `${gateway.operatorUrl}/api/v1/admin/overview`;
+  const ask = await startPrometheus(t, {
+    ...{ "partner-api": program.operatorUrl, "partner-api-gateway": gateway.operatorUrl },
+  });
   for (const query of queries.filter((one) => !one.includes(EXPORTS))) {
     for (;;) {
       const found = await ask(query);
       if (found.some(({ value: [, number] }) => number !== "NaN")) break;
       await deliver(); // A share requires attempts between two scrapes.
+      await call(overview, { token: ADMIN_TOKEN });
       t.signal.throwIfAborted();
       await delay(500);
     }
@@ -51,8 +61,14 @@ test("every query of the dashboard finds data in a Prometheus that scrapes the s
 });
 
 test("every metric of ours is in the dashboard", async () => {
-  const source = await readFile(join(ROOT, "src/observe/metrics.ts"), "utf8");
-  const names = source.match(/(?<=name: ")partner_api_\w+(?=")/g) ?? [];
+  const sources = await Promise.all(
+    ["observe/metrics.ts", "gateway/metrics.ts"].map((file) =>
+      readFile(join(ROOT, "src", file), "utf8"),
+    ),
+  );
+  const names = sources.flatMap(
+    (source) => source.match(/(?<=name: ")partner_api_\w+(?=")/g) ?? [],
+  );
   assert.ok(names.length > 10);
   const missing = names.filter((name) => !queries.some((query) => query.includes(name)));
   assert.deepEqual(missing, []);

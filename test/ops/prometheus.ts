@@ -13,10 +13,9 @@ export interface Sample {
 }
 
 /**
- * Runs a Prometheus on loopback that scrapes these operators' listeners every second. Returns a function that
- * runs a query.
+ * Runs a Prometheus on loopback that scrapes the listener of each job every second. Returns a function that runs a query.
  */
-export async function startPrometheus(t: TestContext, targets: string[]) {
+export async function startPrometheus(t: TestContext, jobs: Record<string, string>) {
   const folder = await mkdtemp(join(tmpdir(), "prometheus-"));
   const port = await freePort();
   const file = join(folder, "prometheus.yml");
@@ -24,7 +23,10 @@ export async function startPrometheus(t: TestContext, targets: string[]) {
     file,
     JSON.stringify({
       global: { scrape_interval: "1s" },
-      scrape_configs: [{ job_name: "partner-api", static_configs: [{ targets }] }],
+      scrape_configs: Object.entries(jobs).map(([name, url]) => ({
+        job_name: name,
+        static_configs: [{ targets: [new URL(url).host] }],
+      })),
     }),
   );
   const child = spawn(
