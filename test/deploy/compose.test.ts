@@ -16,6 +16,7 @@ import { aTemporaryFolder } from "../support/temporary-folder.ts";
 interface Service {
   build?: object;
   restart?: string;
+  environment?: Record<string, string>;
   logging?: { driver: string };
   ulimits?: object;
   stop_grace_period?: string;
@@ -24,9 +25,10 @@ interface Service {
 
 const execute = promisify(execFile);
 const read = (path: string) => readFile(join(ROOT, path), "utf8");
-const { services } = parse(await read("deploy/compose.yaml"), { merge: true }) as {
-  services: Record<string, Service>;
-};
+const servicesOf = async (file: string) =>
+  (parse(await read(`deploy/${file}`), { merge: true }) as { services: Record<string, Service> })
+    .services;
+const services = await servicesOf("compose.yaml");
 const dockerfile = await read("deploy/Dockerfile");
 
 test("every service that keeps running has a health check, restarts, and keeps a bounded log", () => {
@@ -49,6 +51,20 @@ test("no service asks for more than its host has, or for a stop or a recovery in
     assert.equal(ulimits, undefined, `${name}: an engine with a lower limit does not start it`);
   const { stop_grace_period: stop, healthcheck } = services["database"] ?? {};
   assert.deepEqual([stop, healthcheck?.start_period], ["2m", "10m"]);
+});
+
+test("the example of cells leads each name to its own node, database and scrape target", async () => {
+  const cells = await servicesOf("compose.cells.yaml");
+  const { environment: gateway, logging, restart } = cells["gateway"] ?? {};
+  assert.deepEqual([logging?.driver, restart], ["local", "unless-stopped"]);
+  assert.equal(gateway?.["CELLS"], "00=http://node-a:8081 01=http://node-b:8081");
+  const { CELL, DATABASE_URL } = cells["node-b"]?.environment ?? {};
+  assert.deepEqual([CELL, DATABASE_URL?.split("@")[1]], ["01", "database-01/partner"]);
+  assert.deepEqual(cells["balancer"]?.environment, {
+    ...{ CELL_00: "node-a:8080", CELL_01: "node-b:8080" },
+  });
+  for (const node of ["node-a", "node-b"])
+    assert.equal(cells[node]?.environment?.["ALLOWED_HOSTS"], node);
 });
 
 for (const [name, most] of [
@@ -120,25 +136,27 @@ test("the balancer is healthy while a node behind it is ready, and not when it o
   assert.equal(await isHealthy(), false);
 });
 
-test("Prometheus starts with the file of deploy, and its check notices when it is away", async (t) => {
-  if (!(await requireProgram(t, "prometheus", ["--version"]))) return;
-  const folder = await aTemporaryFolder(t);
-  const place = `127.0.0.1:${await freePort()}`;
-  const isHealthy = () => passes("prometheus", (part) => part.replace("127.0.0.1:9090", place));
-  assert.equal(await isHealthy(), false);
-  const config = `--config.file=${join(ROOT, "deploy/prometheus/prometheus.yml")}`;
-  const options = [config, `--storage.tsdb.path=${folder}`, `--web.listen-address=${place}`];
-  const child = spawn("prometheus", options, { stdio: "ignore" });
-  const ended = once(child, "exit");
-  t.after(() => child.kill("SIGKILL"));
-  while (!(await isHealthy())) {
-    assert.equal(child.exitCode, null, "Prometheus has ended");
-    await sleep(100);
-  }
-  child.kill("SIGKILL");
-  await ended;
-  assert.equal(await isHealthy(), false);
-});
+for (const file of ["prometheus.yml", "cells.yml"]) {
+  test(`Prometheus starts with ${file} of deploy, and its check notices when it is away`, async (t) => {
+    if (!(await requireProgram(t, "prometheus", ["--version"]))) return;
+    const folder = await aTemporaryFolder(t);
+    const place = `127.0.0.1:${await freePort()}`;
+    const isHealthy = () => passes("prometheus", (part) => part.replace("127.0.0.1:9090", place));
+    assert.equal(await isHealthy(), false);
+    const config = `--config.file=${join(ROOT, "deploy/prometheus", file)}`;
+    const options = [config, `--storage.tsdb.path=${folder}`, `--web.listen-address=${place}`];
+    const child = spawn("prometheus", options, { stdio: "ignore" });
+    const ended = once(child, "exit");
+    t.after(() => child.kill("SIGKILL"));
+    while (!(await isHealthy())) {
+      assert.equal(child.exitCode, null, "Prometheus has ended");
+      await sleep(100);
+    }
+    child.kill("SIGKILL");
+    await ended;
+    assert.equal(await isHealthy(), false);
+  });
+}
 
 test("Grafana's check notices a server that is away or not well", async (t) => {
   if (!(await requireProgram(t, "curl", ["--version"]))) return;
