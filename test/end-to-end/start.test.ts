@@ -32,6 +32,18 @@ test("a bad configuration is one message with every fault, and status 1", async 
   assert.doesNotMatch(text, /short/);
 });
 
+test("the service starts as a user without a name, as containers have", async (t) => {
+  const nameless = [
+    'import os from "node:os"',
+    'import { syncBuiltinESMExports } from "node:module"',
+    'os.userInfo = () => { throw new Error("uv_os_get_passwd returned ENOENT") }',
+    "syncBuiltinESMExports()",
+  ].join(";");
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(nameless)}`;
+  const program = await startProgram(t, { ...(await aRig(t)), NODE_OPTIONS });
+  assert.equal(await program.end("SIGTERM"), 0);
+});
+
 test("a database that refuses is one clear line", async () => {
   const text = await complaint({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
   assert.equal(text.trim().split("\n").length, 1);

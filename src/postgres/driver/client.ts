@@ -15,9 +15,18 @@ import { mayAsk } from "./parameters.ts";
 import type { Answer, Prepared, Row } from "./statement.ts";
 import type { SignIn } from "./url.ts";
 
-pg.defaults.user ??= userInfo().username; // $USER is not set everywhere.
+pg.defaults.user ??= nameOfUser(); // $USER is not set everywhere.
 // The driver's own parser takes three times as long.
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text));
+
+/** In a container, a user need not have a name. */
+function nameOfUser(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}
 
 export interface ClientOptions extends pg.ClientConfig {
   /** The first statements of a connection. One may return `in_hot_standby`, the last the names of `missing` settings. */
