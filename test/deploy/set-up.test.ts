@@ -51,8 +51,8 @@ test("the image has the files that the program reads and the guide's program for
   const dockerfile = await readFile(join(ROOT, "deploy/Dockerfile"), "utf8");
   const copied = [...dockerfile.matchAll(/^COPY --from=build (.*) \S+$/gm)]
     .flatMap(([, sources = ""]) => sources.split(" "))
-    .filter((source) => source.startsWith("/build/"))
-    .map((source) => source.slice("/build/".length));
+    .filter((source) => source.startsWith("/partner-api/"))
+    .map((source) => source.slice("/partner-api/".length));
   const isCopied = (path: string) =>
     copied.some((source) => `${path}/`.startsWith(`${source}/`) || source.startsWith(path));
   const [, script = ""] = /EXPORT_COMMAND=\/opt\/partner-api\/(\S+)/.exec(await guideText()) ?? [];
