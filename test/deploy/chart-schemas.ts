@@ -2,9 +2,11 @@ import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { parse } from "yaml";
 
 const KUBERNETES = "k8s.io/kubernetes@v1.34.1";
 const OPERATOR = "github.com/prometheus-operator/prometheus-operator@v0.76.2";
+const GATEWAY_API = "sigs.k8s.io/gateway-api@v1.3.0";
 
 interface Schema {
   $ref?: string;
@@ -19,8 +21,17 @@ interface Definition extends Schema {
   "x-kubernetes-group-version-kind"?: { group: string; version: string; kind: string }[];
 }
 
+/** A kind that Kubernetes does not have by itself. */
+interface Crd {
+  spec: {
+    group: string;
+    names: { kind: string };
+    versions: { name: string; schema: { openAPIV3Schema: Schema } }[];
+  };
+}
+
 /**
- * Writes the JSON Schemas for kubeconform, from the Go modules of Kubernetes and of the Prometheus operator.
+ * Writes the JSON Schemas for kubeconform, from the Go modules of Kubernetes, of the Prometheus operator and of the Gateway API.
  */
 export async function writeChartSchemas(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
@@ -38,13 +49,18 @@ export async function writeChartSchemas(folder: string): Promise<string> {
     }
   }
 
-  const crd = "jsonnet/prometheus-operator/servicemonitors-crd.json";
-  const { spec } = JSON.parse(await readFile(join(await moduleFolder(OPERATOR), crd), "utf8")) as {
-    spec: { versions: { name: string; schema: { openAPIV3Schema: Schema } }[] };
-  };
-  for (const { name: version, schema } of spec.versions) {
-    const what = { group: "monitoring.coreos.com", version, kind: "ServiceMonitor" };
-    await writeSchema(what, strictly(schema.openAPIV3Schema));
+  const operator = join(await moduleFolder(OPERATOR), "jsonnet/prometheus-operator");
+  const gateways = join(await moduleFolder(GATEWAY_API), "config/crd/standard");
+  for (const file of [
+    `${operator}/servicemonitors-crd.json`,
+    `${operator}/podmonitors-crd.json`,
+    `${gateways}/gateway.networking.k8s.io_httproutes.yaml`,
+  ]) {
+    const { spec } = parse(await readFile(file, "utf8")) as Crd;
+    const { group, names, versions } = spec;
+    for (const { name: version, schema } of versions) {
+      await writeSchema({ group, version, kind: names.kind }, strictly(schema.openAPIV3Schema));
+    }
   }
   return join(folder, "{{.ResourceKind}}-{{.Group}}-{{.ResourceAPIVersion}}.json");
 

@@ -1,9 +1,11 @@
 // Depends on: deploy, src
 
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { parse, parseAllDocuments } from "yaml";
+import { loadConfig } from "../../src/config.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 import { writeChartSchemas } from "./chart-schemas.ts";
@@ -23,8 +25,25 @@ const SPLIT = [
   "roles.dispatcher.enabled=true",
 ];
 const PROMETHEUS = '[{"namespaceSelector":{"matchLabels":{"name":"monitoring"}}}]';
+const GATEWAY = [
+  ...["gateway.enabled=true", "gateway.cells[0].name=zz,gateway.cells[0].url=http://cell-zz:8081"],
+  "gateway.cells[1].name=01,gateway.cells[1].url=http://cell-01:8081",
+];
 const EVERYTHING = [
-  ...[...SPLIT, "serviceMonitor.enabled=true", "serviceMonitor.labels.release=prometheus"],
+  ...[...SPLIT, ...GATEWAY, "serviceMonitor.enabled=true", "podMonitor.enabled=true"],
+  ...["serviceMonitor.labels.release=prometheus", "podAnnotations.a=b", "priorityClassName=high"],
+  ...["ingress.enabled=true", "ingress.className=nginx", "ingress.tlsSecret=tls"],
+  ...[
+    "httpRoute.enabled=true",
+    "httpRoute.parentRefs[0].name=public",
+    "httpRoute.keysOfTheCell=true",
+  ],
+  ...["volumes[0].name=ca", "volumes[0].configMap.name=ca", "tolerations[0].operator=Exists"],
+  ...[
+    "volumeMounts[0].name=ca",
+    "volumeMounts[0].mountPath=/ca",
+    "networkPolicy.egress[0].to[0].ipBlock.cidr=10.1.0.0/16",
+  ],
   ...["api", "dispatcher"].map((role) => `roles.${role}.autoscaling.enabled=true`),
   ...["settings.RETENTION=7d", "imagePullSecrets[0].name=pull", "nodeSelector.disk=ssd"],
 ];
@@ -102,6 +121,10 @@ test("the chart reads secrets from outside, migrates before it installs, and ref
     ["settings.DATABASE_URL=postgres://x", /DATABASE_URL/],
     ["settings.CELL=01", /CELL/],
     ["serviceMonitor.enabled=true", /networkPolicy\.operators/],
+    ["podMonitor.enabled=true", /networkPolicy\.operators/],
+    ["httpRoute.enabled=true", /parentRefs/],
+    ["gateway.enabled=true", /gateway\.cells must name the cells/],
+    ["roles.all.enabled=false,roles.api.enabled=true", /both roles\.api/],
     ["roles.api.enabled=true", /either roles\.all/],
     ["roles.all.enabled=false", /enable roles\.all/],
     ["replicas=3", /replicas/],
@@ -123,3 +146,107 @@ test("the chart gives every process and the migration the name of the cell", asy
   }
   await assert.rejects(template("--set-string", "cell=1"), /cell/);
 });
+
+test("every pod of the chart is scheduled alike, and no pod has a token of Kubernetes", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const values = [...EVERYTHING, "networkPolicy.enabled=false"].join();
+  const specs = podSpecsOf(await template("--set", values));
+  assert.deepEqual([...specs.keys()].sort(), [
+    ...["Deployment partner-api-api", "Deployment partner-api-dispatcher"],
+    ...["Deployment partner-api-gateway", "Job partner-api-migrate"],
+    ...["Pod partner-api-test", "Pod partner-api-test-gateway"],
+  ]);
+  for (const [name, spec] of specs) {
+    const { automountServiceAccountToken, enableServiceLinks, priorityClassName } = spec;
+    assert.deepEqual([automountServiceAccountToken, enableServiceLinks], [false, false], name);
+    assert.deepEqual([priorityClassName, spec.nodeSelector], ["high", { disk: "ssd" }], name);
+    assert.deepEqual(spec.tolerations, [{ operator: "Exists" }], name);
+    assert.deepEqual(spec.imagePullSecrets, [{ name: "pull" }], name);
+    assert.equal(spec.containers[0]?.securityContext.readOnlyRootFilesystem, true, name);
+    const { initialDelaySeconds } = spec.containers[0]?.startupProbe ?? { initialDelaySeconds: 1 };
+    assert.equal(initialDelaySeconds, 1, `${name}: an earlier probe fails at every start`);
+    const zones = spec.topologySpreadConstraints?.map(({ topologyKey }) => topologyKey);
+    if (name.startsWith("Deployment"))
+      assert.deepEqual(zones, ["topology.kubernetes.io/zone", "kubernetes.io/hostname"], name);
+  }
+});
+
+test("a release can be a gateway alone: it needs no database, and reaches the cells only", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const rendered = await template("--set", [...GATEWAY, "roles.all.enabled=false"].join());
+  const kinds = [...rendered.matchAll(/^kind: (.*)$/gm)].map(([, kind]) => kind).sort();
+  assert.deepEqual(kinds, ["Deployment", "NetworkPolicy", "Pod", "PodDisruptionBudget", "Service"]);
+  assert.doesNotMatch(rendered, /DATABASE_URL|SEALING_KEYS|0\.0\.0\.0\/0/);
+  const gateway = objectOf(rendered, "Deployment", "partner-api-gateway");
+  assert.match(gateway, /CELLS\n +value: zz=http:\/\/cell-zz:8081 01=http:\/\/cell-01:8081/);
+});
+
+test("a gateway in the cluster may call a cell by the names of its Service", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const rendered = await template("--namespace", "partners");
+  objectOf(rendered, "Service", "partner-api-operators");
+  const [, hosts = ""] = /ALLOWED_HOSTS, value: "(.*)"/.exec(rendered) ?? [];
+  const { allowedHosts } = loadConfig({ ALLOWED_HOSTS: hosts });
+  assert.ok(allowedHosts.includes("partner-api-operators.partners"), hosts);
+  const own = await template("--set", "settings.ALLOWED_HOSTS=ops.example.com");
+  const deployment = objectOf(own, "Deployment", "partner-api-all");
+  assert.deepEqual(deployment.match(/ALLOWED_HOSTS.*/g), [
+    'ALLOWED_HOSTS, value: "ops.example.com" }',
+  ]);
+});
+
+test("a cell's route takes the keys that haproxy sends to the cell", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const set =
+    "httpRoute.enabled=true,httpRoute.parentRefs[0].name=public,httpRoute.keysOfTheCell=true";
+  const route = objectOf(
+    await template("--set", set, "--set-string", "cell=01"),
+    "HTTPRoute",
+    "partner-api",
+  );
+  const [, pattern = ""] = /value: "(.*vck.*)"/.exec(route) ?? [];
+  const isTaken = (key: string) => new RegExp(`^(?:${pattern})$`).test(key);
+  const rest = `${"x".repeat(18)}.${"s".repeat(43)}`;
+  for (const scheme of ["Bearer ", "bearer  ", "BEARER ", ""]) {
+    assert.ok(isTaken(`${scheme}vck_01${rest}`), scheme);
+    assert.ok(!isTaken(`${scheme}vck_00${rest}`), scheme);
+  }
+  assert.match(route, /hostnames: \[partners\.example\.com\]/);
+});
+
+test("values.yaml and its schema name the same values", async () => {
+  const read = async (file: string) => parse(await readFile(join(CHART, file), "utf8")) as object;
+  const values = (await read("values.yaml")) as Record<string, unknown>;
+  const { properties } = (await read("values.schema.json")) as { properties: object };
+  const { global: _ofHelm, ...ours } = properties as Record<string, unknown>;
+  assert.deepEqual(Object.keys(values).sort(), Object.keys(ours).sort());
+});
+
+interface PodSpec {
+  automountServiceAccountToken?: boolean;
+  enableServiceLinks?: boolean;
+  priorityClassName?: string;
+  nodeSelector?: object;
+  tolerations?: object[];
+  imagePullSecrets?: object[];
+  topologySpreadConstraints?: { topologyKey: string }[];
+  containers: {
+    securityContext: { readOnlyRootFilesystem: boolean };
+    startupProbe?: { initialDelaySeconds: number };
+  }[];
+}
+
+/** The pods of a rendered chart, by the kind and the name of what creates them. */
+function podSpecsOf(rendered: string): Map<string, PodSpec> {
+  const found = new Map<string, PodSpec>();
+  for (const document of parseAllDocuments(rendered)) {
+    const { kind, metadata, spec } = document.toJS() as {
+      kind: string;
+      metadata: { name: string };
+      spec: PodSpec & { template?: { spec: PodSpec } };
+    };
+    const pod = spec.template?.spec ?? (kind === "Pod" ? spec : null);
+    if (pod) found.set(`${kind} ${metadata.name}`, pod);
+  }
+  return found;
+}
