@@ -1,7 +1,7 @@
 import { mkdir, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findReleases } from "../upgrade/last-release.ts";
+import { findLastRelease } from "../upgrade/last-release.ts";
 import { guideCommand } from "../support/guide.ts";
 import { ROOT } from "../support/root.ts";
 import { type Given, Trial } from "./trial.ts";
@@ -89,8 +89,8 @@ async function aDisk({ run, folder, afterwards }: Given): Promise<string> {
 }
 
 /** Builds the image of the last release with its own Dockerfile, and gives it the name that compose.yaml uses. */
-async function tagLastRelease({ run, folder }: Given): Promise<string> {
-  const [release] = await findReleases();
+async function tagLastRelease({ run, folder, from }: Given): Promise<string> {
+  const release = from === null ? await findLastRelease() : { version: from, commit: from };
   if (!release) throw new Error("this clone lacks the commit of the last release");
   const source = join(folder, "release");
   await mkdir(source);

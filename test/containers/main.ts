@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { Afterwards } from "../ledger/afterwards.ts";
 import { asProgram } from "../support/as-program.ts";
 import { tryCells } from "./cells.ts";
@@ -11,8 +12,11 @@ import type { Outcome } from "./trial.ts";
 
 const TRIALS = { compose: tryCompose, cells: tryCells };
 const names = Object.keys(TRIALS) as (keyof typeof TRIALS)[];
-/** `-- cells` runs one of them. */
-const wanted = names.filter((name) => process.argv.length < 3 || process.argv.includes(name));
+/** `-- cells` runs one of them, and `-- --from <commit>` upgrades from another commit than the last release. */
+const { values, positionals } = parseArgs({
+  ...{ options: { from: { type: "string" } }, allowPositionals: true },
+});
+const wanted = names.filter((name) => positionals.length === 0 || positionals.includes(name));
 
 await asProgram(async (signal) => {
   const afterwards = new Afterwards();
@@ -24,7 +28,7 @@ await asProgram(async (signal) => {
     console.log(await run("docker", ["version", "--format", "engine {{.Server.Version}}"]));
     console.log(await run("docker", ["compose", "version"]));
     await makeImages(run, folder);
-    const given = { run, folder, afterwards, signal, tell };
+    const given = { run, from: values.from ?? null, folder, afterwards, signal, tell };
     for (const name of wanted) await TRIALS[name](given);
   } finally {
     await afterwards.run();

@@ -2,7 +2,7 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Afterwards } from "../ledger/afterwards.ts";
-import { issueAuthority, issueCertificate } from "../../src/receiver/certificates.ts";
+import { issueAuthority, issueCertificate } from "../../src/listen/self-signed.ts";
 import { call, partnerOf } from "../support/rig.ts";
 import { startLoad } from "../support/rolling-load.ts";
 import { ROOT } from "../support/root.ts";
@@ -23,6 +23,8 @@ export interface Given {
   run: Run;
   /** For files of this run. */
   folder: string;
+  /** The commit to upgrade from. Null: the last release. */
+  from: string | null;
   afterwards: Afterwards;
   signal: AbortSignal;
   tell: (outcome: Outcome) => void;
