@@ -197,7 +197,7 @@ export const PROCESS_STYLES = {
   gone: "red",
 } as const satisfies Record<ProcessState, Style>;
 
-export const SUBSCRIPTION_STYLES = { active: "green", disabled: "red" } as const;
+export const SUBSCRIPTION_STYLES = { active: "green", held: "yellow", disabled: "red" } as const;
 
 /** Aborts when the reader of our output has ended, as after `| head -1`. */
 const unread = new AbortController();

@@ -156,6 +156,7 @@ function sumOverviews(parts: Part<Overview>[], away: Problem[]): Overview {
       waiting: {
         due: sumKnown(now.map(({ waiting }) => waiting.due)),
         scheduled: sumKnown(now.map(({ waiting }) => waiting.scheduled)),
+        held: sumKnown(now.map(({ waiting }) => waiting.held)),
         estimated: now.some(({ waiting }) => waiting.estimated),
       },
       oldest_due_seconds:
@@ -173,6 +174,10 @@ function sumOverviews(parts: Part<Overview>[], away: Problem[]): Overview {
       all.flatMap(({ near_limit: near }) => near),
       shareOfLimit,
     ),
+    held: all
+      .flatMap(({ held }) => held)
+      .sort((a, b) => (a.held_at < b.held_at ? -1 : 1))
+      .slice(0, RANKED_MAX),
     processes: processesOf(
       parts.map(({ cell, body }) => ({ cell, body: { items: body.processes } })),
     ),

@@ -48,9 +48,9 @@ import {
   showRedeliveryRoute,
 } from "../subjects/redeliveries/routes.ts";
 import {
+  changeSubscriptionRoute,
   deleteSubscriptionRoute,
   listSubscriptionsRoute,
-  setCeilingRoute,
   showSubscriptionRoute,
 } from "../subjects/subscriptions/routes.ts";
 import type { App } from "./app.ts";
@@ -229,7 +229,7 @@ export function operatorRoutes(
   listKeysRoute(app, deps);
   revokeKeyRoute(app, deps);
   listSubscriptionsRoute(app, deps);
-  setCeilingRoute(app, deps);
+  changeSubscriptionRoute(app, deps);
   deleteSubscriptionRoute(app, deps);
   listFailuresRoute(app, deps);
   listDeliveriesRoute(app, deps);

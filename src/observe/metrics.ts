@@ -55,7 +55,7 @@ function watchDatabase(
   );
   new Gauge({
     name: "partner_api_delivery_lag_seconds",
-    help: "Seconds for which the oldest due delivery has been due; 0 if none is due, absent while the database is unavailable",
+    help: "Seconds for which the oldest due delivery that is not held has been due; 0 if none is due, absent while the database is unavailable",
     registers,
     async collect() {
       const due = await askNextDue();
@@ -74,6 +74,7 @@ function watchDatabase(
       if (!backlog) return;
       this.set({ state: "due" }, backlog.due);
       this.set({ state: "scheduled" }, backlog.scheduled);
+      this.set({ state: "held" }, backlog.held);
     },
   });
   new Gauge({

@@ -43,6 +43,7 @@ export async function deleteEndedSessions(db: Queryable, before: Date): Promise<
 export const EXPIRIES = [
   "delete_expired_marks",
   "delete_expired_leases",
+  "delete_expired_reasons",
   "delete_expired_jobs",
   "delete_expired_changes",
 ] as const;

@@ -55,7 +55,7 @@ const RIGHTS: Record<string, string> = {
   api_keys: "select, insert, update (last_used_at, revoked_at)",
   subscriptions:
     "select, insert, update (sealed_secret, consecutive_failures, auto_disabled_at, deleted_at)",
-  subscription_ceilings: "select, insert, update (max_per_second, burst, full_at), delete",
+  subscription_ceilings: "select, insert, update (max_per_second, burst, full_at, held_at), delete",
   events: "select, insert",
   dedupe_keys: "select, insert, update (event_id, at), delete",
   kept_answers: "select, insert, update (request_hash, subscription_id, at, sealed_answer), delete",
@@ -63,6 +63,7 @@ const RIGHTS: Record<string, string> = {
   waiting_deliveries: "select, insert, update, delete",
   finished_deliveries: "select, insert, update (attempts, last_reason)",
   cancelled_leases: "select, insert, delete",
+  cancel_reasons: "select, insert",
   attempts: "select, insert",
   redelivery_marks: "select, insert",
   redelivery_jobs:
@@ -94,6 +95,7 @@ const FUNCTIONS = [
   "lock_partitions",
   "delete_expired_marks",
   "delete_expired_leases",
+  "delete_expired_reasons",
   "delete_expired_jobs",
   "delete_expired_changes",
   "move_strays",

@@ -21,7 +21,7 @@ import { listOrganizations } from "./organizations/sql.ts";
 import { getOrganization, type OrganizationView, viewOrganization } from "./organizations/work.ts";
 import { readPage } from "./pages.ts";
 import { SUBSCRIPTION_ORDERS } from "./subscriptions/rules.ts";
-import { listSubscriptions } from "./subscriptions/sql.ts";
+import { listSubscriptions, type OperatedSubscription } from "./subscriptions/sql.ts";
 import { type OperatedSubscriptionView, viewOperatedSubscription } from "./subscriptions/work.ts";
 
 /** The most names that a page of organizations is limited to. */
@@ -68,7 +68,7 @@ export async function pageOfApiKeys(
 
 /** Returns a page of subscriptions without deleted ones, in the asked order. */
 export async function pageOfSubscriptions(
-  { db }: Pick<Dependencies, "db">,
+  deps: Pick<Dependencies, "db" | "retentionMs" | "rules">,
   query: PageRequest & {
     organization?: string | undefined;
     active?: string | undefined;
@@ -83,12 +83,13 @@ export async function pageOfSubscriptions(
     name: order === "newest" ? "subscriptions" : "failing subscriptions",
     form: new RegExp(`^[01] \\d{10} \\d{14} ${UUID}$`),
     faults,
-    positionOf: (row) => {
+    positionOf: (row: OperatedSubscription) => {
       const isDisabled = Number(order === "failing" && row.autoDisabledAt !== null);
       const failures = order === "failing" ? row.consecutiveFailures : 0;
       return `${isDisabled} ${String(failures).padStart(10, "0")} ${positionAt(row.createdAt, row.id)}`;
     },
     rows: async (position, limit) => {
+      const { db } = deps;
       const organizationId = await idOf(db, query.organization);
       const [isDisabled, failures, ...rest] = position?.split(" ") ?? [];
       const after = placeOf(rest.length === 0 ? null : rest.join(" "), (createdAt, id) => ({
@@ -97,7 +98,7 @@ export async function pageOfSubscriptions(
       }));
       return listSubscriptions(db, { organizationId, active, order, after, limit });
     },
-    view: viewOperatedSubscription,
+    view: (row: OperatedSubscription) => viewOperatedSubscription(row, deps),
   });
 }
 

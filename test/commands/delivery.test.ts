@@ -72,6 +72,7 @@ test("a delivery is listed with its state and shown with all attempts", async ()
     created_at: "2026-01-01T00:00:00.000Z",
     due_at: null,
     finished_at: "2026-01-02T00:00:00.000Z",
+    held_at: null,
   });
   const [first, second] = attempt_log;
   assert.match(first?.id ?? "", /^att_/);

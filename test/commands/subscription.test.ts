@@ -42,6 +42,8 @@ test("a subscription is shown as the partner sees it, without its secret", async
         created_at: "2026-01-01T00:00:00.000Z",
         organization: { id: publicId("org", made.organizationId), slug },
         max_per_second: null,
+        held_at: null,
+        release_by: null,
       },
     ],
     next_cursor: null,
@@ -126,3 +128,23 @@ for (const [what, argv, stderr] of refusals) {
     assert.deepEqual(await run("subscription", ...argv), { status: 1, stdout: "", stderr });
   });
 }
+
+test("a subscription is held and released, and the status says so", async () => {
+  const made = await aSubscription(deps);
+  const id = publicId("wh", made.id);
+  const { stdout } = await run("subscription", "hold", id);
+  assert.match(stdout, /^Subscription wh_\S+ is held\. Release it by 2026-\S+ \d\d:\d\dZ: later /);
+  const { slug } = await getOrganization(deps, publicId("org", made.organizationId));
+  const listed = (await run("subscription", "list", "--organization", slug)).stdout;
+  assert.match(listed, /\nwh_\S+ {2}\S+ \S+ {2}held {3}/);
+  const status = (await run("status")).stdout;
+  assert.match(status, /\nHELD +RECEIVER +SINCE +RELEASE BY\n/);
+  assert.match(status, new RegExp(`\\n  release: partner-api subscription release ${id}\\n`));
+
+  await run("subscription", "set-ceiling", id, "20");
+  assert.equal(
+    (await run("subscription", "release", id)).stdout,
+    `Subscription ${id} is released, at most 20 attempts per second.\n`,
+  );
+  assert.equal((await json<OperatedSubscriptionView>("subscription", "release", id)).held_at, null);
+});

@@ -101,7 +101,7 @@ test("responses match the document and contain nothing else", async (t) => {
     createOrganization: { slug: "acme" },
     reserveSlug: { slug: "other", cell: "01" },
     setRateLimit: { rate_limit_per_minute: 10 },
-    setCeiling: { max_per_second: 10 },
+    changeSubscription: { max_per_second: 10 },
     publishEvents: { organization, type: "order.created", data: { amount: 1 } },
     createRedelivery: { filter: { organization } },
     setRedeliveryState: { state: "cancelled" },

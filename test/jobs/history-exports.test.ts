@@ -57,7 +57,10 @@ async function anExport(t: TestContext, text: string, days = 40) {
   const problem = async () => {
     const trends = { last_24h: {}, failing: [], slowest: [] } as never;
     const rest = { checks: [], trends, folders: new ProblemLog() };
-    const { problems } = await findOverview({ db, clock }, rest);
+    const { problems } = await findOverview(
+      { db, clock, retentionMs: 0, rules: { retryDelaysMs: [] } },
+      rest,
+    );
     return problems.find(({ code }) => code === "export")?.detail;
   };
   return { partition, folder, write, log, logger, clock, command, stopping, exportOne, problem };

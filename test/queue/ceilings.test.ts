@@ -7,7 +7,7 @@ import { claimDeliveries } from "../../src/subjects/deliveries/claims.ts";
 import { publishAtOnce } from "../../src/subjects/events/publish.ts";
 import { redeliver } from "../../src/subjects/redeliveries/work.ts";
 import { burstOf } from "../../src/subjects/subscriptions/rules.ts";
-import { setCeiling } from "../../src/subjects/subscriptions/work.ts";
+import { changeSubscription } from "../../src/subjects/subscriptions/work.ts";
 import { createDatabase } from "../support/database.ts";
 import {
   anOrganization,
@@ -22,7 +22,7 @@ const { deps, clock, claim, deliverDue } = await createEngine(db);
 
 async function aLimited(maxPerSecond: number, events: number): Promise<string> {
   const { id, organizationId } = await aSubscription(deps);
-  await setCeiling(deps, id, maxPerSecond);
+  await changeSubscription(deps, id, { maxPerSecond });
   await publish(deps, organizationId, events);
   return id;
 }
@@ -135,7 +135,7 @@ test("under a ceiling, deliveries are not published with a lease", async () => {
   const event = { organizationId, type: "vc.test.ping", data: "{}" };
   await publishAtOnce({ ...deps, reserve }, [event]);
   assert.equal(begun, 1);
-  await setCeiling(deps, id, 5);
+  await changeSubscription(deps, id, { maxPerSecond: 5 });
   const nudged: unknown[] = [];
   await publishAtOnce({ ...deps, reserve, nudge: (due) => nudged.push(...due) }, [event]);
   assert.equal(begun, 1);
@@ -148,7 +148,7 @@ test("retries and redeliveries stay below the ceiling, too", async () => {
   const { id } = await aSubscription(deps, organizationId);
   await publish(deps, organizationId, 15);
   assert.equal(await deliverDue(() => refused), 15);
-  await setCeiling(deps, id, 20);
+  await changeSubscription(deps, id, { maxPerSecond: 20 });
   clock.advance(60_000);
   assert.equal((await claim()).length, 2, "of 15 retries that are due");
 

@@ -3,15 +3,16 @@ import { type ErrorCode, PartnerError } from "../../src/lib/errors.ts";
 import { createDependencies } from "../../src/subjects/create-dependencies.ts";
 import { postpone, recordAttempts } from "../../src/subjects/deliveries/attempts.ts";
 import { type Attempt, auditOf, type Claim } from "../../src/subjects/deliveries/rules.ts";
+import { attemptNow } from "../../src/subjects/deliveries/waiting.ts";
 import type { Dependencies } from "../../src/subjects/dependencies.ts";
 import { publish } from "../../src/subjects/events/publish.ts";
 import type { NewEvent } from "../../src/subjects/events/rules.ts";
 import { sendTestEvent } from "../../src/subjects/events/work.ts";
 import { redeliver } from "../../src/subjects/redeliveries/work.ts";
-import { deleteSubscription } from "../../src/subjects/subscriptions/work.ts";
+import { changeSubscription, deleteSubscription } from "../../src/subjects/subscriptions/work.ts";
 import * as contract from "./contract.ts";
 import type { Process } from "./process.ts";
-import { isActive, of, type State } from "./state.ts";
+import { isActive, isWaiting, of, type State } from "./state.ts";
 
 /** A request to the service. */
 export interface Act {
@@ -212,6 +213,53 @@ export function redelivering(delivery: string): Act {
         }
       };
     },
+  };
+}
+
+export function holding({ id }: Subscribed, held: boolean): Act {
+  const done: Effect = (state) => {
+    contract.hold(state, id, held);
+  };
+  return {
+    run: async (deps) => {
+      const answer = await answerOf(changeSubscription(deps, id, { held }));
+      if (answer.ok) return done;
+      return (state) => {
+        const { status } = of(state.subscriptions, id);
+        const code = status === "deleted" ? "not_found" : "subscription_inactive";
+        assert.deepEqual([status === "active", answer.code], [false, code]);
+      };
+    },
+    remains: () => [done],
+  };
+}
+
+export function attemptingNow(delivery: string): Act {
+  const dueAt =
+    (now: number): Effect =>
+    (state) => {
+      contract.attemptNow(state, delivery, now);
+    };
+  return {
+    run: async (deps) => {
+      const now = deps.clock().getTime();
+      const answer = await answerOf(attemptNow(deps, delivery));
+      if (answer.ok) return dueAt(now);
+      return (state, { before }) => {
+        const { subscription } = of(state.deliveries, delivery);
+        const states = [before, state];
+        const isOnce = (was: (one: State) => boolean) => assert.ok(states.some(was), answer.code);
+        if (answer.code === "not_waiting") {
+          isOnce((one) => !isWaiting(of(one.deliveries, delivery)));
+        } else if (answer.code === "subscription_held") {
+          isOnce((one) => of(one.subscriptions, subscription).held);
+        } else {
+          assert.equal(answer.code, "subscription_inactive");
+          isOnce((one) => !isActive(one, subscription));
+        }
+      };
+    },
+    remains: () => [],
   };
 }
 

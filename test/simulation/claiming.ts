@@ -76,6 +76,7 @@ function claimed(wanted: Wanted, claims: Claim[], now: number): Effect {
 
 function dueAt(state: State, now: number): string[] {
   return Object.keys(state.subscriptions)
+    .filter((id) => !of(state.subscriptions, id).held)
     .filter((id) => waitingFor(state, id).some(([, delivery]) => isDue(delivery, now)))
     .sort();
 }

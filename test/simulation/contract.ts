@@ -83,6 +83,10 @@ export function claim(state: State, leases: Record<string, string>, now: number)
   for (const [id, lease] of Object.entries(leases)) {
     const delivery = of(state.deliveries, id);
     assert.ok(isDue(delivery, now), `${id} was claimed and is not due`);
+    assert.ok(
+      !of(state.subscriptions, delivery.subscription).held,
+      `${id} was claimed and is held`,
+    );
     delivery.lost = delivery.lease === null ? 0 : delivery.lost + 1;
     delivery.lease = lease;
     delivery.until = now + LEASE;
@@ -131,6 +135,7 @@ function count(state: State, delivery: Delivery, told: Told): void {
     if (subscription.failures === 20) {
       subscription.status = "disabled";
       subscription.disabledAt = told.endedAt;
+      subscription.held = false;
       cancelAll(state, delivery.subscription);
     }
   }
@@ -155,8 +160,21 @@ export function postpone(state: State, id: string, lease: string, now: number): 
   Object.assign(delivery, { due: now + MINUTE, ...FREE });
 }
 
+/** An operator holds a subscription, or releases it. Nothing else changes. */
+export function hold(state: State, subscription: string, held: boolean): void {
+  of(state.subscriptions, subscription).held = held;
+}
+
+/** An operator wants an attempt now. One that is due already keeps its place. */
+export function attemptNow(state: State, id: string, now: number): void {
+  const delivery = of(state.deliveries, id);
+  assert.ok(isWaiting(delivery), "only waiting deliveries are attempted now");
+  delivery.due = Math.min(delivery.due, now);
+}
+
 export function remove(state: State, subscription: string): void {
   of(state.subscriptions, subscription).status = "deleted";
+  of(state.subscriptions, subscription).held = false;
   cancelAll(state, subscription);
 }
 

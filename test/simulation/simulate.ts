@@ -1,7 +1,9 @@
 import type { Database } from "../../src/postgres/database.ts";
 import {
   type Act,
+  attemptingNow,
   deleting,
+  holding,
   pinging,
   postponing,
   publishing,
@@ -111,6 +113,9 @@ async function finishAll(world: World): Promise<void> {
   for (const { id } of world.subscriptions) world.behave(id, "acknowledge");
   const [process, ...others] = world.processes;
   for (const other of others) other.crash();
+  for (const subscribed of world.subscriptions) {
+    if (process && world.isHeld(subscribed.id)) await world.do(process, holding(subscribed, false));
+  }
   while (process && world.waitForDue(process)) await round(world, process, { share: 1000 });
 }
 
@@ -147,6 +152,11 @@ function actOf(world: World, ask: Ask): { process: Process; act: Act } | null {
     case "redeliver":
       if (deliveries.length === 0) return null;
       return asking(() => redelivering(pick(deliveries, ask.delivery)));
+    case "attemptNow":
+      if (deliveries.length === 0) return null;
+      return asking(() => attemptingNow(pick(deliveries, ask.delivery)));
+    case "hold":
+      return asking(() => holding(pick(present, ask.subscription), ask.held));
   }
 }
 

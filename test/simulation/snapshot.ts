@@ -37,7 +37,8 @@ async function readSubscriptions(db: Database, organizations: string[]) {
            case when deleted_at is not null then 'deleted'
                 when auto_disabled_at is not null then 'disabled'
                 else 'active' end as status,
-           ${msOf(db, "auto_disabled_at")} as "disabledAt"
+           ${msOf(db, "auto_disabled_at")} as "disabledAt",
+           exists (select from subscription_ceilings c where c.subscription_id = id and c.held_at is not null) as held
       from subscriptions
      where organization_id = any(${organizations}::uuid[])`;
 }

@@ -13,6 +13,8 @@ export interface Subscription {
   status: "active" | "disabled" | "deleted";
   failures: number;
   disabledAt: number | null;
+  /** True while an operator holds it. */
+  held: boolean;
 }
 
 export interface Delivery {

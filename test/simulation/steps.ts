@@ -16,7 +16,9 @@ export type Ask =
     }
   | { ask: "ping"; process: number; subscription: number; lent: boolean }
   | { ask: "delete"; process: number; subscription: number }
-  | { ask: "redeliver"; process: number; delivery: number };
+  | { ask: "redeliver"; process: number; delivery: number }
+  | { ask: "attemptNow"; process: number; delivery: number }
+  | { ask: "hold"; process: number; subscription: number; held: boolean };
 
 export type Step =
   | Ask
@@ -76,6 +78,8 @@ const asks = {
   ping: asking("ping", { process, subscription: pick, lent: fc.boolean() }),
   delete: asking("delete", { process, subscription: pick }),
   redeliver: asking("redeliver", { process, delivery: pick }),
+  attemptNow: asking("attemptNow", { process, delivery: pick }),
+  hold: asking("hold", { process, subscription: pick, held: fc.boolean() }),
 };
 
 const ask: fc.Arbitrary<Ask> = fc.oneof(
@@ -86,15 +90,22 @@ const ask: fc.Arbitrary<Ask> = fc.oneof(
   { weight: 3, arbitrary: asks.ping },
   { weight: 1, arbitrary: asks.delete },
   { weight: 2, arbitrary: asks.redeliver },
+  { weight: 2, arbitrary: asks.attemptNow },
+  { weight: 2, arbitrary: asks.hold },
 );
 
 /** Acts that lock rows, and acts that wait for them or skip them. */
 const conflict = {
-  held: fc.oneof({ weight: 3, arbitrary: asks.record }, { weight: 1, arbitrary: asks.delete }),
+  held: fc.oneof(
+    { weight: 6, arbitrary: asks.record },
+    { weight: 2, arbitrary: asks.delete },
+    { weight: 1, arbitrary: fc.oneof(asks.attemptNow, asks.hold, asks.claim) },
+  ),
   meanwhile: fc.oneof(
     { weight: 5, arbitrary: asks.record },
     { weight: 2, arbitrary: asks.claim },
     { weight: 1, arbitrary: fc.oneof(asks.delete, asks.ping, asks.publish) },
+    { weight: 1, arbitrary: fc.oneof(asks.attemptNow, asks.hold) },
   ),
 };
 

@@ -64,7 +64,13 @@ export class World {
     this.subscriptions.push({ id, organization, secret });
     await this.#expect([
       ({ subscriptions }) => {
-        subscriptions[id] = { organization, status: "active", failures: 0, disabledAt: null };
+        subscriptions[id] = {
+          organization,
+          status: "active",
+          failures: 0,
+          disabledAt: null,
+          held: false,
+        };
       },
     ]);
   }
@@ -77,13 +83,19 @@ export class World {
     return of(this.state.subscriptions, subscription).status === "deleted";
   }
 
+  isHeld(subscription: string): boolean {
+    return of(this.state.subscriptions, subscription).held;
+  }
+
   wait(ms: number): void {
     this.#clock.advance(ms);
   }
 
   /** Waits until something is due by the process's clock. Returns false if nothing waits. */
   waitForDue(process: Process): boolean {
-    const waiting = Object.values(this.state.deliveries).filter((delivery) => isWaiting(delivery));
+    const waiting = Object.values(this.state.deliveries)
+      .filter((delivery) => isWaiting(delivery))
+      .filter(({ subscription }) => !this.isHeld(subscription));
     if (waiting.length === 0) return false;
     const earliest = Math.min(...waiting.map(({ due, until }) => Math.max(due, until ?? 0)));
     this.wait(Math.max(0, earliest - process.now));

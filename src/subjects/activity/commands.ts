@@ -12,6 +12,7 @@ import {
   painter,
   print,
   PROCESS_STYLES,
+  shortTime,
   SUBSCRIPTION_STYLES,
   table,
   wrap,
@@ -50,6 +51,7 @@ export function showOverview(overview: Overview, now: Date, screen: Screen): str
       wrap(`  ${code}, since ${ageOf(since, now)}: ${printable(detail)}`, "    "),
     ),
     `\n${facts(overview)}`,
+    held(overview, now, screen),
     failing(overview.failing, screen),
     slowest(overview.slowest, screen),
     nearLimit(overview, screen),
@@ -68,7 +70,7 @@ function facts({ now, last_24h: day }: Overview): string {
       latency(now.attempt_ms),
       `${number(now.attempts_under_way)} attempts in flight`,
     ].join(", "),
-    waiting: `${about}${number(waiting.due)} due now, ${about}${number(waiting.scheduled)} scheduled later, the oldest due for ${number(now.oldest_due_seconds)} s`,
+    waiting: `${about}${number(waiting.due)} due now, ${about}${number(waiting.scheduled)} scheduled later, ${heldIn(waiting)}the oldest due for ${number(now.oldest_due_seconds)} s`,
     "last 24 h": [
       `${number(day.published)} published`,
       `${number(day.delivered)} delivered`,
@@ -77,6 +79,27 @@ function facts({ now, last_24h: day }: Overview): string {
       `${number(day.disabled)} subscriptions disabled`,
     ].join(", "),
   });
+}
+
+/** A service of an older version answers without this number. */
+function heldIn({ held }: Partial<Overview["now"]["waiting"]>): string {
+  return held ? `${number(held)} held, ` : "";
+}
+
+/** A service of an older version answers without this list. */
+function held({ held: items = [] }: Partial<Pick<Overview, "held">>, now: Date, screen: Screen) {
+  const [first] = items;
+  if (!first) return "";
+  const lines = items.map(({ organization, url, held_at, release_by }): Line => ({
+    cells: [
+      cut(organization.slug, 20),
+      cut(url, URL_WIDTH),
+      ageOf(held_at, now),
+      shortTime(release_by),
+    ],
+  }));
+  const next = `  release: partner-api subscription release ${first.id}\n`;
+  return `\n${table(["HELD", "RECEIVER", "SINCE", "RELEASE BY"], lines, screen)}${next}`;
 }
 
 const failingHeadings = ["FAILING", "RECEIVER", "FAILED", "SUCCEED", "IN A ROW", "STATE"];

@@ -4,6 +4,7 @@ import type { OrganizationId, SubscriptionId } from "../../lib/ids.ts";
 import { countBacklog, findNextDueOf, listRecentAttempts } from "../deliveries/sql.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { getOrganization, type OrganizationView, viewOrganization } from "../organizations/work.ts";
+import type { Keeping } from "../subscriptions/rules.ts";
 import { countSubscriptions, findOperatedSubscription } from "../subscriptions/sql.ts";
 import { type OperatedSubscriptionView, viewOperatedSubscription } from "../subscriptions/work.ts";
 import { MINUTE_MS } from "./rules.ts";
@@ -35,13 +36,13 @@ export async function getOrganizationHealth(
 }
 
 export async function getSubscriptionHealth(
-  deps: Deps,
+  deps: Deps & Keeping,
   id: SubscriptionId | null,
 ): Promise<OperatedSubscriptionView & { health: HealthView }> {
   const row = id === null ? null : await findOperatedSubscription(deps.db, id);
   if (!row) throw noSuch("subscription");
   return {
-    ...viewOperatedSubscription(row),
+    ...viewOperatedSubscription(row, deps),
     health: await healthOf(deps, { kind: "subscription", id: row.id }),
   };
 }

@@ -1,4 +1,5 @@
 import { after } from "../../lib/clock.ts";
+import { publicId } from "../../lib/ids.ts";
 import { cut } from "../../lib/objects.ts";
 import { isUnavailable } from "../../postgres/database.ts";
 import { type Backlog, countBacklog, findNextDueOf } from "../deliveries/sql.ts";
@@ -8,6 +9,9 @@ import { NODE_UNSEEN_MS } from "../event-types/work.ts";
 import { missedAt, processStateAt } from "../processes/rules.ts";
 import type { KnownProcess } from "../processes/sql.ts";
 import { listKnownProcesses, type ProcessView, viewProcess } from "../processes/work.ts";
+import { isReleaseNear, type Keeping, releaseBy } from "../subscriptions/rules.ts";
+import { type HeldSubscription, listHeld } from "../subscriptions/sql.ts";
+import { type HeldView, viewHeld } from "../subscriptions/work.ts";
 import { type FailingExport, findFailingExport } from "./exports-sql.ts";
 import {
   LAG_MAX_SECONDS,
@@ -46,7 +50,7 @@ export interface Overview {
     deliveries_per_second: number | null;
     success_share: number | null;
     attempt_ms: Latency;
-    waiting: Record<"due" | "scheduled", number | null> & Pick<Backlog, "estimated">;
+    waiting: Record<"due" | "scheduled" | "held", number | null> & Pick<Backlog, "estimated">;
     oldest_due_seconds: number | null;
     attempts_under_way: number | null;
   };
@@ -57,6 +61,8 @@ export interface Overview {
   failing: RankedView[];
   slowest: RankedView[];
   near_limit: NearLimitView[];
+  /** The subscriptions that operators have held the longest. */
+  held: HeldView[];
   processes: ProcessView[];
 }
 
@@ -98,14 +104,15 @@ async function findTrends({ db, clock }: Deps): Promise<Trends> {
  * remembers since when the processes know different event types.
  */
 export async function findOverview(
-  { db, clock }: Deps,
+  { db, clock, ...keeping }: Deps & Keeping,
   { checks, trends, folders }: { checks: readonly Problem[]; trends: Trends; folders: ProblemLog },
 ): Promise<Overview> {
   const now = clock();
-  const [recent, waiting, nextDue, processes, nodes, failingExport] = await Promise.all([
+  const [recent, waiting, nextDue, held, processes, nodes, failingExport] = await Promise.all([
     listActivity(db, recentSpan(now), MINUTE_MS),
     countBacklog(db, null, now),
     findNextDueOf(db, null, now),
+    listHeld(db, RANKED_MAX),
     listKnownProcesses({ db, clock }),
     listNodes(db, after(now, -NODE_UNSEEN_MS)),
     findFailingExport(db),
@@ -119,6 +126,7 @@ export async function findOverview(
     ...processProblems(processes, alive, now),
     ...folders.date(folderProblem(nodes), now),
     ...exportProblem(failingExport),
+    ...holdProblem(held, keeping, now),
   ]);
   return {
     status: statusOf(problems),
@@ -130,6 +138,7 @@ export async function findOverview(
       attempts_under_way: alive.reduce((sum, one) => sum + one.attemptsUnderWay, 0),
     },
     ...trends,
+    held: held.map((row) => viewHeld(row, keeping)),
     processes: processes.map((one) => viewProcess(one, now)),
   };
 }
@@ -162,7 +171,7 @@ export function unknownOverview(problems: readonly Problem[]): Overview {
       deliveries_per_second: null,
       success_share: null,
       attempt_ms: { p50: null, p99: null },
-      waiting: { due: null, scheduled: null, estimated: false },
+      waiting: { due: null, scheduled: null, held: null, estimated: false },
       oldest_due_seconds: null,
       attempts_under_way: null,
     },
@@ -176,6 +185,7 @@ export function unknownOverview(problems: readonly Problem[]): Overview {
     failing: [],
     slowest: [],
     near_limit: [],
+    held: [],
     processes: [],
   };
 }
@@ -235,6 +245,19 @@ function exportProblem(failing: FailingExport | null): Problem[] {
   return [{ code: "export", detail, since: failingSince.toISOString() }];
 }
 
+/** Said before the retention is over, because then it is too late. */
+function holdProblem(held: HeldSubscription[], keeping: Keeping, now: Date): Problem[] {
+  const near = held.filter(({ heldAt }) => isReleaseNear(heldAt, keeping, now));
+  const [first, ...more] = near;
+  if (!first) return [];
+  const { id, heldAt, organizationSlug } = first;
+  const others = more.length === 0 ? "" : ` So are ${more.length} more.`;
+  const detail =
+    `Subscription ${publicId("wh", id)} of ${organizationSlug} is held: release it by ${releaseBy(heldAt, keeping).toISOString()}. ` +
+    `Later its waiting deliveries are older than RETENTION, the log of their attempts expires, and their events stay.${others}`;
+  return [{ code: "held", detail, since: heldAt.toISOString() }];
+}
+
 /** How long one overview is kept for all callers. */
 const OVERVIEW_MS = 1_000;
 /** How long the trends are kept, which cost more and change slowly. */
@@ -242,7 +265,7 @@ const TRENDS_MS = 10_000;
 /** How long the database may take. */
 const PATIENCE_MS = 5_000;
 
-type ReaderDeps = Pick<Dependencies, "db" | "clock" | "ownProblems">;
+type ReaderDeps = Pick<Dependencies, "db" | "clock" | "ownProblems"> & Keeping;
 
 /** One reading. `plain` is without what only gateways need. */
 interface Shared {
@@ -320,8 +343,7 @@ export class OverviewReader {
     return value;
   }
 
-  #inTime(): Pick<ReaderDeps, "db" | "clock"> {
-    const { db, clock } = this.#deps;
-    return { clock, db: db.within(PATIENCE_MS) };
+  #inTime(): Pick<ReaderDeps, "db" | "clock"> & Keeping {
+    return { ...this.#deps, db: this.#deps.db.within(PATIENCE_MS) };
   }
 }

@@ -37,6 +37,7 @@ const Waiting = Type.Object(
   {
     due: nullable(Type.Integer({ description: "Deliveries that may be attempted now." })),
     scheduled: nullable(Type.Integer({ description: "Deliveries with a later retry." })),
+    held: nullable(Type.Integer({ description: "Deliveries of held subscriptions." })),
     estimated: Type.Boolean({ description: "Counts are exact up to 10,000 and estimated above." }),
   },
   { title: "Waiting", description: "Waiting deliveries that no process has claimed." },
@@ -103,6 +104,18 @@ const NearLimit = Type.Object(
   { title: "NearLimit", description: "An organization that came near its rate limit." },
 );
 
+const Held = Type.Object(
+  {
+    id: Type.String({ description: "`wh_<uuid>`" }),
+    organization: OrganizationLabel,
+    url: Type.String(),
+    host: Type.String(),
+    held_at: Timestamp,
+    release_by: Timestamp,
+  },
+  { title: "HeldSubscription", description: "A subscription that an operator holds." },
+);
+
 const Count = nullable(Type.Integer());
 
 export const Overview = Type.Object(
@@ -116,7 +129,7 @@ export const Overview = Type.Object(
         {
           code: Type.String({
             description:
-              "A check of `/readyz` such as `database` or `clock`, an internal fault, `lag`, `process_gone`, `no_dispatcher`, `event_types` or `export`.",
+              "A check of `/readyz` such as `database` or `clock`, an internal fault, `lag`, `process_gone`, `no_dispatcher`, `event_types`, `export` or `held`.",
           }),
           detail: Type.String(),
           since: Timestamp,
@@ -155,6 +168,9 @@ export const Overview = Type.Object(
     near_limit: Type.Array(NearLimit, {
       description:
         "The ten organizations that came nearest to their rate limit in the last hour, if any used half of it or got 429.",
+    }),
+    held: Type.Array(Held, {
+      description: "The ten subscriptions that operators have held the longest.",
     }),
     processes: Type.Array(Process),
     unreachable: Unreachable,

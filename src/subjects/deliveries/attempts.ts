@@ -6,7 +6,7 @@ import type { Foundations } from "../dependencies.ts";
 import type { Notice } from "../event-types/rules.ts";
 import { type PublishedNotice, publishNotices } from "../events/notices.ts";
 import { applyOutcomes } from "../subscriptions/rules.ts";
-import { lockHealth, updateHealth } from "../subscriptions/sql.ts";
+import { deleteHolds, lockHealth, updateHealth } from "../subscriptions/sql.ts";
 import {
   listDelivered,
   recordDelivered,
@@ -114,6 +114,7 @@ async function recordRough(recording: Recording, attempts: Attempt[]): Promise<C
     await updateHealth(tx, changes);
 
     const disabled = changes.filter(({ disabledAt }) => disabledAt !== null).map(({ id }) => id);
+    if (disabled.length > 0) await deleteHolds(tx, disabled);
     const { counts: cancelled, isSomeLeft } =
       disabled.length > 0 ? await cancelWaiting(tx, disabled, clock()) : NOTHING_CANCELLED;
 

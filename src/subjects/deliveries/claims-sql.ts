@@ -8,6 +8,7 @@ import type {
 import type { Queryable } from "../../postgres/database.ts";
 import type { DueSubscription, Share } from "../../queue/rules.ts";
 import type { Ceiling } from "../subscriptions/rules.ts";
+import { isHeld } from "../subscriptions/sql.ts";
 
 /** The data that a dispatcher needs for an attempt. */
 export interface ClaimedDelivery {
@@ -34,12 +35,14 @@ export interface ClaimedDelivery {
 /** The token bucket of a wanted subscription, as the claim found it. */
 export interface FoundCeiling extends Ceiling {
   subscriptionId: SubscriptionId;
+  /** True if an operator holds the subscription. Then there are no tokens, and the rest may be null. */
+  isHeld: boolean;
 }
 
 /**
  * Claims due deliveries for one process. It takes the most overdue ones of each subscription up to its share, and stops at the
  * limit. If the subscription has a ceiling, each claim takes a token. The lock on the bucket makes the ceiling exact across
- * processes.
+ * processes. A held subscription has no tokens.
  *
  * A lease ends only by time, so the deliveries of a dead process can be claimed again without any clean-up. A claim is not
  * flushed to disk: if a crash of the database loses it, it is made again.
@@ -53,11 +56,13 @@ export async function claimDue(
   const rows = await db<(ClaimedDelivery | (FoundCeiling & { id: null }))[]>`
     with bucket as (
       -- A clock that was ahead must not close a bucket for longer than an empty one takes to fill.
-      select subscription_id, max_per_second, burst,
+      select subscription_id, max_per_second, burst, held_at is not null as held,
              least(full_at, ${now}::timestamptz + make_interval(secs => burst::float / max_per_second)) as full_at,
-             burst - least(
-               burst, ceil(extract(epoch from greatest(full_at - ${now}, interval '0')) * max_per_second)
-             )::int as tokens
+             case when held_at is not null then 0
+                  else burst - least(
+                    burst, ceil(extract(epoch from greatest(full_at - ${now}, interval '0')) * max_per_second)
+                  )::int
+             end as tokens
         from subscription_ceilings
        where subscription_id = any(${ids}::uuid[])
        order by subscription_id
@@ -98,8 +103,13 @@ export async function claimDue(
     )
     select c.id, c.attempts, c.lost_leases as "lostLeases", c.event_id as "eventId", c.type, c.occurred_at as "occurredAt",
            c.data, c.traceparent, coalesce(c.subscription_id, b.subscription_id) as "subscriptionId",
+<<<<<<< HEAD
            c.number as "subscriptionNumber", c.organization_id as "organizationId", c.sealed_secret as "sealedSecret", c.url, c.active,
            b.max_per_second as "maxPerSecond", b.burst, b.full_at as "fullAt", b.tokens
+=======
+           c.organization_id as "organizationId", c.sealed_secret as "sealedSecret", c.url, c.active,
+           b.max_per_second as "maxPerSecond", b.burst, b.full_at as "fullAt", b.tokens, b.held as "isHeld"
+>>>>>>> c8981c4e (Hold a subscription: nothing of it is claimed, and everything is kept)
       from (
         select c.*, e.type, e.occurred_at, e.data, e.traceparent, s.number, s.sealed_secret, s.url,
                s.auto_disabled_at is null and s.deleted_at is null as active
@@ -132,7 +142,7 @@ interface Scan {
 }
 
 /**
- * Finds the subscriptions after `after` that have something due.
+ * Finds the subscriptions after `after` that have something due and are not held.
  *
  * It skips from the earliest delivery of one subscription to that of the next. So the cost depends on the number of waiting
  * subscriptions and of leases, not on the backlog. It costs nothing while nothing is due.
@@ -165,6 +175,7 @@ export async function listDueSubscriptions(
       from earliest e
      cross join lateral (
        select due_at <= ${now}
+              and not ${isHeld(db, db`e.subscription_id`)}
               and (leased_until is null
                    or leased_until <= ${now}
                    or exists (

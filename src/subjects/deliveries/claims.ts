@@ -21,9 +21,12 @@ export interface Taken {
   claims: Claim[];
   /** The subscription of each delivery, also of those that were cancelled instead of leased. */
   subscriptionIds: SubscriptionId[];
-  /** The subscriptions that have used up their ceilings, and for how long not to claim for them. */
+  /** The subscriptions that are held or have used up their ceilings, and for how long not to claim for them. */
   throttled: Throttled[];
 }
+
+/** A nudge for a held subscription begins a claim no sooner than this after the last one. */
+const HELD_PAUSE_MS = 1_000;
 
 export interface Throttled {
   subscriptionId: SubscriptionId;
@@ -51,7 +54,7 @@ export async function claimDeliveries(
       .filter((ceiling) => isUsedUp(ceiling, wanted, claimed))
       .map((ceiling) => ({
         subscriptionId: ceiling.subscriptionId,
-        forMs: refillMs(ceiling, now),
+        forMs: ceiling.isHeld ? HELD_PAUSE_MS : refillMs(ceiling, now),
       })),
   };
 }
@@ -66,8 +69,6 @@ function isUsedUp(
   const taken = claimed.filter((delivery) => delivery.subscriptionId === id).length;
   return tokens < share && taken >= tokens;
 }
-
-// Listed one by one, because copying the rest of a row took a sixth of our time for a delivery.
 
 // Listed one by one, because copying the rest of a row took a sixth of our time for a delivery.
 export function toClaim(

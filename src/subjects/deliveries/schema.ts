@@ -89,6 +89,7 @@ const DELIVERY = {
   created_at: Timestamp,
   due_at: NullableTimestamp,
   finished_at: NullableTimestamp,
+  held_at: timestampOrNull("Since when an operator holds its subscription, if it waits."),
 };
 
 const EXAMPLE = {
@@ -108,6 +109,7 @@ const EXAMPLE = {
   created_at: "2026-01-31T09:30:00.000Z",
   due_at: "2026-01-31T09:31:00.041Z",
   finished_at: null,
+  held_at: null,
 };
 
 export const Delivery = Type.Object(DELIVERY, {
@@ -144,6 +146,7 @@ const Standing = Type.Object(
     url: Type.String(),
     auto_disabled_at: NullableTimestamp,
     deleted_at: NullableTimestamp,
+    held_at: NullableTimestamp,
   },
   { title: "Standing", description: "Its subscription and the organization that owns it." },
 );
@@ -170,6 +173,7 @@ export const DeliveryDetail = Type.Object(
           url: "https://hooks.example.com/partner-api",
           auto_disabled_at: null,
           deleted_at: null,
+          held_at: null,
         },
         attempt_log: [
           {

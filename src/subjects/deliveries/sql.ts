@@ -8,6 +8,7 @@ import {
 } from "../../lib/ids.ts";
 import type { Queryable } from "../../postgres/database.ts";
 import type { Fragment, Statement } from "../../postgres/driver/statement.ts";
+import { isHeld } from "../subscriptions/sql.ts";
 import type { DeliveryState } from "./rules.ts";
 
 /** An attempt as the audit shows it. */
@@ -69,11 +70,12 @@ type BacklogOwner =
   | { kind: "subscription"; id: SubscriptionId }
   | null;
 
-/** Waiting deliveries: those that are due, and those that are due later. */
+/** Waiting deliveries: those that are due, those that are due later, and those of held subscriptions. */
 export interface Backlog {
   due: number;
   scheduled: number;
-  /** True if one of the two numbers is an estimate. */
+  held: number;
+  /** True if one of the numbers is an estimate. */
   estimated: boolean;
 }
 
@@ -86,21 +88,39 @@ export async function countBacklog(
   owner: BacklogOwner,
   now: Date,
 ): Promise<Backlog> {
-  const rows = (when: Statement<unknown>) => db`
-    select from (${waitingOf(db, owner)}) w
+  const some = (waiting: Fragment, when: Fragment) => db`
+    select due_at from (${waiting}) w
      where ${when} and (leased_until is null or leased_until <= ${now})
      limit ${EXACT_MAX + 1}`;
-  const [counted] = await db<[{ due: number; scheduled: number }]>`
-    select (select count(*)::int from (${rows(db`due_at <= ${now}`)}) d) as due,
-           (select count(*)::int from (${rows(db`due_at > ${now}`)}) s) as scheduled`;
+  const all = waitingOf(db, owner);
+  const [counted] = await db<[{ due: number; scheduled: number; held: number; heldDue: number }]>`
+    select (select count(*)::int from (${some(all, db`due_at <= ${now}`)}) d) as due,
+           (select count(*)::int from (${some(all, db`due_at > ${now}`)}) s) as scheduled,
+           count(*)::int as held, count(*) filter (where due_at <= ${now})::int as "heldDue"
+      from (${some(heldOf(db, owner), db`true`)}) h`;
+  const { held, heldDue } = counted;
   const beyond = (count: number) => count > EXACT_MAX;
-  const estimate = async (isDue: boolean) =>
-    Math.max(EXACT_MAX, await estimateRows(db, owner, now, isDue));
+  const known = async (count: number, isDue: boolean) =>
+    beyond(count) ? Math.max(EXACT_MAX, await estimateRows(db, owner, now, isDue)) : count;
   return {
-    due: beyond(counted.due) ? await estimate(true) : counted.due,
-    scheduled: beyond(counted.scheduled) ? await estimate(false) : counted.scheduled,
-    estimated: beyond(counted.due) || beyond(counted.scheduled),
+    due: Math.max(0, (await known(counted.due, true)) - heldDue),
+    scheduled: Math.max(0, (await known(counted.scheduled, false)) - (held - heldDue)),
+    held,
+    estimated: [counted.due, counted.scheduled, held].some(beyond),
   };
+}
+
+/** The part of them that is of held subscriptions. */
+function heldOf(db: Queryable, owner: BacklogOwner): Fragment {
+  return db`
+    select w.due_at, w.leased_until
+      from subscription_ceilings c
+      ${owner?.kind === "organization" ? db`join subscriptions s on s.id = c.subscription_id and s.organization_id = ${owner.id}` : db``}
+     cross join lateral (
+       select due_at, leased_until from waiting_deliveries where subscription_id = c.subscription_id
+     ) w
+     where c.held_at is not null
+       ${owner?.kind === "subscription" ? db`and c.subscription_id = ${owner.id}` : db``}`;
 }
 
 function waitingOf(db: Queryable, owner: BacklogOwner): Statement<unknown> {
@@ -131,31 +151,55 @@ async function estimateRows(
   return plan?.Plan?.["Plan Rows"] ?? 0;
 }
 
-/** Returns the earliest due time of the deliveries that are not claimed. Null if there is none. */
+/** Returns the earliest due time of the deliveries that are neither claimed nor held. Null if there is none. */
 export async function findNextDueOf(
   db: Queryable,
   owner: BacklogOwner,
   now: Date,
 ): Promise<Date | null> {
-  const first = (whose: Statement<unknown>) => db`
+  const first = (whose: Fragment) => db`
     select due_at
       from waiting_deliveries
-     where ${whose} (leased_until is null or leased_until <= ${now})
+     where ${whose} and (leased_until is null or leased_until <= ${now})
      order by due_at
      limit 1`;
-  const rows =
-    owner?.kind === "organization"
-      ? db<{ due_at: Date }[]>`
-          select w.due_at
-            from subscriptions s
-           cross join lateral (${first(db`subscription_id = s.id and`)}) w
-           where s.organization_id = ${owner.id} and s.deleted_at is null
-           order by w.due_at
-           limit 1`
-      : db<{ due_at: Date }[]>`
-          ${first(owner === null ? db`` : db`subscription_id = ${owner.id} and`)}`;
-  const [row] = await rows;
+  const [row] = await db<{ due_at: Date }[]>`${firstOf(db, owner, first)}`;
   return row?.due_at ?? null;
+}
+
+function firstOf(
+  db: Queryable,
+  owner: BacklogOwner,
+  first: (whose: Fragment) => Fragment,
+): Fragment {
+  if (owner?.kind === "subscription") {
+    return first(db`subscription_id = ${owner.id} and not ${isHeld(db, db`subscription_id`)}`);
+  }
+  const firstOfEach = (subscriptions: Fragment) => db`
+    select w.due_at
+      from (${subscriptions}) s
+     cross join lateral (${first(db`subscription_id = s.id`)}) w
+     where not ${isHeld(db, db`s.id`)}
+     order by w.due_at
+     limit 1`;
+  if (owner?.kind === "organization") {
+    return firstOfEach(
+      db`select id from subscriptions where organization_id = ${owner.id} and deleted_at is null`,
+    );
+  }
+  // While something is held, the oldest deliveries may be its. So each subscription is asked.
+  const isAnyHeld = db`exists (select from subscription_ceilings where held_at is not null)`;
+  return db`
+    with recursive waiting as (
+      (select subscription_id as id from waiting_deliveries where ${isAnyHeld} order by subscription_id limit 1)
+      union all
+      select (select subscription_id from waiting_deliveries where subscription_id > w.id order by subscription_id limit 1)
+        from waiting w
+       where w.id is not null
+    )
+    (${first(db`not ${isAnyHeld}`)})
+    union all
+    (${firstOfEach(db`select id from waiting`)})`;
 }
 
 /** A waiting or finished delivery, as operators see it. */
@@ -178,6 +222,8 @@ export interface Delivery {
   redeliveryOf: DeliveryId | null;
   /** The latest redelivery. */
   redeliveredAs: DeliveryId | null;
+  /** Since when an operator holds its subscription, if it waits. */
+  heldAt: Date | null;
 }
 
 /** Null if absent. */
@@ -209,7 +255,7 @@ export function withNames(db: Queryable, deliveries: Fragment): Statement<Delive
            s.organization_id as "organizationId", d.state, d.attempts, d.last_reason as "lastReason",
            moment_of(d.id) as "createdAt", d.due_at as "dueAt", d.finished_at as "finishedAt",
            o.slug as "organizationSlug", s.url, coalesce(e.request_id::text, e.request_name) as "requestId",
-           m.delivery_id as "redeliveryOf", r.redelivery_id as "redeliveredAs"
+           m.delivery_id as "redeliveryOf", r.redelivery_id as "redeliveredAs", c.held_at as "heldAt"
       from (${deliveries}) d
       left join redelivery_marks m on m.redelivery_id = d.id
      cross join lateral (select coalesce(m.event_id, event_of(d.id)) as event_id) i
@@ -220,6 +266,7 @@ export function withNames(db: Queryable, deliveries: Fragment): Statement<Delive
         select id, organization_id, url from subscriptions where number = d.subscription_number
       ) s on true
       left join organizations o on o.id = s.organization_id
+      left join subscription_ceilings c on c.subscription_id = s.id and d.state = 'waiting'
       left join lateral (
         select redelivery_id from redelivery_marks where delivery_id = d.id order by redelivery_id desc limit 1
       ) r on true`;

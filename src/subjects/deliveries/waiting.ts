@@ -18,7 +18,7 @@ export async function attemptNow(
   if (!delivery) throw noSuch("delivery");
   const { subscriptionId, organizationId } = delivery;
   if (delivery.state !== "waiting") throw notWaiting(delivery.state);
-  requireActive(await findStanding(db, subscriptionId));
+  requireServed(await findStanding(db, subscriptionId));
 
   const dueAt = await makeDue(db, delivery.id, clock());
   if (dueAt === null) return attemptNow({ db, clock, nudge }, id); // It has just been finished.
@@ -31,8 +31,12 @@ function notWaiting(state: DeliveryState): PartnerError {
   return new PartnerError("not_waiting", detail);
 }
 
-function requireActive(standing: Standing | null): void {
-  if (standing?.deletedAt === null && standing.autoDisabledAt === null) return;
-  const detail = "The subscription is not active, so its deliveries are being cancelled.";
-  throw new PartnerError("subscription_inactive", detail);
+function requireServed(standing: Standing | null): void {
+  if (standing?.deletedAt !== null || standing.autoDisabledAt !== null) {
+    const detail = "The subscription is not active, so its deliveries are being cancelled.";
+    throw new PartnerError("subscription_inactive", detail);
+  }
+  if (standing.heldAt === null) return;
+  const detail = `The subscription has been held since ${standing.heldAt.toISOString()}: release it first.`;
+  throw new PartnerError("subscription_held", detail);
 }

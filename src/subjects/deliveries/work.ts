@@ -57,6 +57,7 @@ export function viewDelivery(row: Delivery) {
     created_at: row.createdAt.toISOString(),
     due_at: row.dueAt?.toISOString() ?? null,
     finished_at: row.finishedAt?.toISOString() ?? null,
+    held_at: row.heldAt?.toISOString() ?? null,
   };
 }
 
@@ -66,6 +67,7 @@ function viewStanding(row: Standing) {
     url: row.url,
     auto_disabled_at: row.autoDisabledAt?.toISOString() ?? null,
     deleted_at: row.deletedAt?.toISOString() ?? null,
+    held_at: row.heldAt?.toISOString() ?? null,
   };
 }
 

@@ -4,7 +4,7 @@ import { countCancelled } from "../activity/counted.ts";
 import { cancelWaiting } from "../deliveries/cancellation-sql.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { revokeKeysOf } from "../keys/sql.ts";
-import { deleteSubscriptionsOf } from "../subscriptions/sql.ts";
+import { deleteHolds, deleteSubscriptionsOf } from "../subscriptions/sql.ts";
 import { organizationName, RATE_LIMIT_DEFAULT, rateLimitFaults, slugFaults } from "./rules.ts";
 import {
   closeOrganization as close,
@@ -96,6 +96,7 @@ export async function closeOrganization(
     if (!organization) throw noSuch("organization");
     await revokeKeysOf(tx, id, now);
     const deleted = await deleteSubscriptionsOf(tx, id, now);
+    await deleteHolds(tx, deleted);
     return { organization, deleted, ...(await cancelWaiting(tx, deleted, now)) };
   });
   countCancelled(activity, counts);

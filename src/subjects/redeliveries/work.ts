@@ -25,7 +25,12 @@ import type { Dependencies } from "../dependencies.ts";
 import { listEverKnown } from "../event-types/work.ts";
 import { getOrganization } from "../organizations/work.ts";
 import { readPage } from "../pages.ts";
-import { findOwner, findSubscriptions, listSubscriptionIds } from "../subscriptions/sql.ts";
+import {
+  findOwner,
+  findStanding,
+  findSubscriptions,
+  listSubscriptionIds,
+} from "../subscriptions/sql.ts";
 import {
   isRedeliverable,
   RATE,
@@ -103,6 +108,7 @@ export async function redeliver(
     createdAt: now,
     dueAt: now,
     finishedAt: null,
+    heldAt: (await findStanding(db, subscription.id))?.heldAt ?? null,
   };
 }
 

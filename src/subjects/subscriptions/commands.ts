@@ -21,7 +21,7 @@ const subscriptionHeadings = ["ID", "CREATED", "STATE", "AUTO-DISABLED", "FAILUR
 const STATE_COLUMN = subscriptionHeadings.indexOf("STATE");
 
 function subscriptionLine(item: OperatedSubscriptionView): Line {
-  const state = item.active ? "active" : "disabled";
+  const state = stateOf(item);
   return {
     cells: [
       item.id,
@@ -33,6 +33,12 @@ function subscriptionLine(item: OperatedSubscriptionView): Line {
     note: `${cut(item.organization.slug, 30)}  ${cut(item.url, 84)}`,
     styles: { [STATE_COLUMN]: SUBSCRIPTION_STYLES[state] },
   };
+}
+
+/** An older service answers without `held_at`. */
+function stateOf({ active, held_at }: Partial<OperatedSubscriptionView>) {
+  if (!active) return "disabled";
+  return held_at ? "held" : "active";
 }
 
 export function subscriptionCommands(program: Command, context: CommandContext): void {
@@ -60,13 +66,39 @@ export function subscriptionCommands(program: Command, context: CommandContext):
     .addOption(jsonOption())
     .action(async (id: string, ceiling: string, options: JsonOption) => {
       const body = { max_per_second: ceiling === "none" ? null : wholeNumber(ceiling) };
-      const changed = await context.withOperatorApi((api) =>
-        api.patch<OperatedSubscriptionView>(at`/subscriptions/${id}`, body),
-      );
+      const changed = await patch(context, id, body);
       print(context, options, changed, ({ max_per_second: max }) =>
         max === null
           ? `Subscription ${id} has no ceiling.\n`
           : `Subscription ${id}: at most ${max} attempts per second.\n`,
+      );
+    });
+
+  subscription
+    .command("hold <id>")
+    .description("stop a subscription's attempts and keep everything, until it is released")
+    .addOption(jsonOption())
+    .action(async (id: string, options: JsonOption) => {
+      const held = await patch(context, id, { held: true });
+      print(
+        context,
+        options,
+        held,
+        ({ release_by: by }) =>
+          `Subscription ${id} is held. Release it by ${shortTime(by)}: later its deliveries are older than RETENTION.\n`,
+      );
+    });
+
+  subscription
+    .command("release <id>")
+    .description("let a held subscription's attempts go on, at its ceiling if it has one")
+    .addOption(jsonOption())
+    .action(async (id: string, options: JsonOption) => {
+      const released = await patch(context, id, { held: false });
+      print(context, options, released, ({ max_per_second: max }) =>
+        max === null
+          ? `Subscription ${id} is released.\n`
+          : `Subscription ${id} is released, at most ${max} attempts per second.\n`,
       );
     });
 
@@ -78,4 +110,12 @@ export function subscriptionCommands(program: Command, context: CommandContext):
       await context.withOperatorApi((api) => api.delete(at`/subscriptions/${id}`));
       print(context, options, {}, () => `Subscription ${id} is deleted.\n`);
     });
+}
+
+async function patch(
+  context: CommandContext,
+  id: string,
+  change: { max_per_second?: number | null; held?: boolean },
+): Promise<OperatedSubscriptionView> {
+  return context.withOperatorApi((api) => api.patch(at`/subscriptions/${id}`, change));
 }

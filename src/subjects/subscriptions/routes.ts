@@ -11,12 +11,12 @@ import { pageOfSubscriptions } from "../listings.ts";
 import { OrganizationFilter } from "../organizations/schema.ts";
 import { SUBSCRIPTION_ORDERS } from "./rules.ts";
 import {
-  CeilingRequest,
   OperatedSubscription,
   OperatedSubscriptionsPage,
   SubscriptionParams,
+  SubscriptionPatch,
 } from "./schema.ts";
-import { deleteSubscription, setCeiling, viewOperatedSubscription } from "./work.ts";
+import { changeSubscription, deleteSubscription, viewOperatedSubscription } from "./work.ts";
 
 export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
   app.delete(
@@ -84,33 +84,43 @@ export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
   );
 }
 
-export function setCeilingRoute(app: App, deps: Dependencies): void {
+export function changeSubscriptionRoute(app: App, deps: Dependencies): void {
   app.patch(
     "/subscriptions/:id",
     {
       config: { spread: "one" },
       schema: {
-        operationId: "setCeiling",
+        operationId: "changeSubscription",
         tags: ["Subscriptions"],
-        summary: "Limit a subscription's attempts per second",
+        summary: "Limit, hold or release a subscription",
         description:
-          "The ceiling covers all processes together, from the next claim on. Deliveries above it wait without counting as failures.",
+          "Both hold for all processes together, from the next claim on, and count nothing as a failure. Deliveries above " +
+          "the ceiling wait. While a subscription is held, all of them wait, attempts in flight end, and the partner sees no " +
+          "difference. Released, it goes on at its ceiling, or at once without one.",
         params: SubscriptionParams,
-        body: CeilingRequest,
-        response: { 200: OperatedSubscription, ...operatorProblems("not_found", ...BODY_PROBLEMS) },
+        body: SubscriptionPatch,
+        response: {
+          200: OperatedSubscription,
+          ...operatorProblems("not_found", "subscription_inactive", ...BODY_PROBLEMS),
+        },
       },
     },
     async (request) => {
-      const { max_per_second: maxPerSecond } = request.body;
+      const { max_per_second: maxPerSecond, held } = request.body;
       const { id } = request.params;
+      const change = { maxPerSecond, held };
       const changed = viewOperatedSubscription(
-        await setCeiling(deps, parseId("wh", id), maxPerSecond),
+        await changeSubscription(deps, parseId("wh", id), change),
+        deps,
       );
-      logChange(request, "set_ceiling", changed.id);
+      if (maxPerSecond !== undefined) logChange(request, "set_ceiling", changed.id);
+      if (held !== undefined) logChange(request, HOLDS[`${held}`], changed.id);
       return changed;
     },
   );
 }
+
+const HOLDS = { true: "hold_subscription", false: "release_subscription" };
 
 const SubscriptionDetail = Type.Object(
   { ...OperatedSubscription.properties, health: Health },

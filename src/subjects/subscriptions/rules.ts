@@ -1,3 +1,4 @@
+import { after } from "../../lib/clock.ts";
 import { type Fault, rangeFaults } from "../../lib/errors.ts";
 import { afterAttempt, type Attempt, type NextState } from "../deliveries/rules.ts";
 
@@ -26,10 +27,44 @@ export function refillMs({ maxPerSecond, burst, fullAt, tokens }: Ceiling, now: 
   return Math.max(0, Math.floor(spentMs + (taken * 1000) / maxPerSecond)) + 1;
 }
 
+export function changeFaults({
+  maxPerSecond,
+  held,
+}: {
+  maxPerSecond?: number | null | undefined;
+  held?: boolean | undefined;
+}): Fault[] {
+  if (maxPerSecond === undefined && held === undefined) {
+    return [{ pointer: "/max_per_second", detail: "must be given, unless held is" }];
+  }
+  return ceilingFaults(maxPerSecond ?? null);
+}
+
 export function ceilingFaults(maxPerSecond: number | null): Fault[] {
   if (maxPerSecond === null) return [];
   const faults = rangeFaults("/max_per_second", maxPerSecond, CEILING_MAX);
   return faults.map(({ pointer, detail }) => ({ pointer, detail: `${detail}, or null` }));
+}
+
+/** How long history and deliveries are kept. */
+export interface Keeping {
+  retentionMs: number;
+  rules: { retryDelaysMs: readonly number[] };
+}
+
+/**
+ * Returns when a held subscription must be released at the latest. A delivery that waited for its last attempt when the hold began
+ * is then as old as the retention: the log of its attempts begins to expire, and its event stays longer than it should.
+ */
+export function releaseBy(heldAt: Date, { retentionMs, rules }: Keeping): Date {
+  const retriesMs = rules.retryDelaysMs.reduce((sum, ms) => sum + ms, 0);
+  return after(heldAt, Math.max(0, retentionMs - retriesMs));
+}
+
+/** True from three quarters of the time on. */
+export function isReleaseNear(heldAt: Date, keeping: Keeping, now: Date): boolean {
+  const heldMs = now.getTime() - heldAt.getTime();
+  return heldMs >= 0.75 * (releaseBy(heldAt, keeping).getTime() - heldAt.getTime());
 }
 
 /** The fields of a subscription that outcomes change. */

@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { URL_LENGTH_MAX } from "../../egress/index.ts";
 import { callerOf } from "../../http/partner.ts";
 import { faultsOf, type Violation } from "../../http/problem.ts";
+import { documented } from "../../http/openapi.ts";
 import { nullable, pageOfCells, Timestamp, timestampOrNull } from "../../http/schema.ts";
 import { type Fault, invalidRequest, listed } from "../../lib/errors.ts";
 import type { Dependencies } from "../dependencies.ts";
@@ -97,10 +98,18 @@ const Ceiling = nullable(
 );
 
 export const OperatedSubscription = Type.Object(
-  { ...Subscriptions.items.properties, organization: OrganizationLabel, max_per_second: Ceiling },
+  {
+    ...Subscriptions.items.properties,
+    organization: OrganizationLabel,
+    max_per_second: Ceiling,
+    held_at: timestampOrNull("Since when an operator holds it; null: not held."),
+    release_by: timestampOrNull(
+      "When it must be released at the latest, because waiting deliveries then become older than `RETENTION`.",
+    ),
+  },
   {
     title: "OperatedSubscription",
-    description: "A subscription, with its organization and the ceiling on its attempts.",
+    description: "A subscription, with its organization, the ceiling on its attempts and its hold.",
   },
 );
 
@@ -110,9 +119,20 @@ export const OperatedSubscriptionsPage = pageOfCells(
   "Subscriptions, newest first.",
 );
 
-export const CeilingRequest = Type.Object(
-  { max_per_second: Ceiling },
-  { title: "CeilingRequest", examples: [{ max_per_second: 10 }] },
+export const SubscriptionPatch = documented(
+  { minProperties: 1 },
+  Type.Object(
+    {
+      max_per_second: Type.Optional(Ceiling),
+      held: Type.Optional(
+        Type.Boolean({ description: "True: hold the subscription. False: release it." }),
+      ),
+    },
+    {
+      title: "SubscriptionPatch",
+      examples: [{ max_per_second: 10 }, { held: true }, { held: false, max_per_second: 20 }],
+    },
+  ),
 );
 
 type Deps = Pick<Dependencies, "eventTypes" | "platformOrganization">;

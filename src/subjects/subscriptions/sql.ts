@@ -1,5 +1,6 @@
 import type { OrganizationId, SubscriptionId } from "../../lib/ids.ts";
 import type { Queryable } from "../../postgres/database.ts";
+import type { Fragment } from "../../postgres/driver/statement.ts";
 import type { Health, SubscriptionOrder } from "./rules.ts";
 
 /** Gives a subscription a full token bucket, or changes the existing one. Does nothing if the subscription does not exist. */
@@ -18,8 +19,36 @@ export async function insertCeiling(
        set max_per_second = excluded.max_per_second, burst = excluded.burst`;
 }
 
+/** Takes the ceiling away. A held subscription stays held. */
 export async function deleteCeiling(db: Queryable, id: SubscriptionId): Promise<void> {
-  await db`delete from subscription_ceilings where subscription_id = ${id}`;
+  await db`
+    update subscription_ceilings set max_per_second = null, burst = null
+     where subscription_id = ${id} and held_at is not null`;
+  await db`
+    delete from subscription_ceilings where subscription_id = ${id} and held_at is null`;
+}
+
+/** Holds a subscription: no claim takes any of its deliveries. If it is held already, it keeps its time. */
+export async function insertHold(db: Queryable, id: SubscriptionId, now: Date): Promise<void> {
+  await db`
+    insert into subscription_ceilings as c (subscription_id, full_at, held_at)
+    values (${id}, ${now}, ${now})
+        on conflict (subscription_id) do update set held_at = coalesce(c.held_at, excluded.held_at)`;
+}
+
+/** Releases subscriptions. An ended one must not stay held, because claims cancel what is left of its queue. */
+export async function deleteHolds(db: Queryable, ids: SubscriptionId[]): Promise<void> {
+  await db`
+    update subscription_ceilings set held_at = null
+     where subscription_id = any(${ids}::uuid[]) and held_at is not null and max_per_second is not null`;
+  await db`
+    delete from subscription_ceilings where subscription_id = any(${ids}::uuid[]) and max_per_second is null`;
+}
+
+/** True if an operator holds this subscription. */
+export function isHeld(db: Queryable, id: Fragment): Fragment {
+  return db`
+    exists (select from subscription_ceilings c where c.subscription_id = ${id} and c.held_at is not null)`;
 }
 
 export interface Subscription {
@@ -115,15 +144,19 @@ export interface Standing {
   url: string;
   autoDisabledAt: Date | null;
   deletedAt: Date | null;
+  /** Since when an operator holds it. Null: not held. */
+  heldAt: Date | null;
   organizationSlug: string;
 }
 
 /** Null if absent. A deleted subscription is kept as long as its deliveries. */
 export async function findStanding(db: Queryable, id: SubscriptionId): Promise<Standing | null> {
   const [row] = await db<Standing[]>`
-    select s.url, s.auto_disabled_at as "autoDisabledAt", s.deleted_at as "deletedAt", o.slug as "organizationSlug"
+    select s.url, s.auto_disabled_at as "autoDisabledAt", s.deleted_at as "deletedAt", c.held_at as "heldAt",
+           o.slug as "organizationSlug"
       from subscriptions s
       join organizations o on o.id = s.organization_id
+      left join subscription_ceilings c on c.subscription_id = s.id
      where s.id = ${id}`;
   return row ?? null;
 }
@@ -251,6 +284,8 @@ export interface OperatedSubscription extends Subscription {
   organizationSlug: string;
   /** The ceiling on its attempts. Null: none. */
   maxPerSecond: number | null;
+  /** Since when an operator holds it. Null: not held. */
+  heldAt: Date | null;
 }
 
 /** A place in a list of subscriptions. The first two members count only in the order `failing`. */
@@ -310,7 +345,8 @@ export async function findOperatedSubscription(
 function selectForOperators(db: Queryable) {
   return db`
     (select slug from organizations o where o.id = subscriptions.organization_id) as "organizationSlug",
-    (select max_per_second from subscription_ceilings c where c.subscription_id = subscriptions.id) as "maxPerSecond"`;
+    (select max_per_second from subscription_ceilings c where c.subscription_id = subscriptions.id) as "maxPerSecond",
+    (select held_at from subscription_ceilings c where c.subscription_id = subscriptions.id) as "heldAt"`;
 }
 
 /** Returns the subscriptions that were auto-disabled since then, deleted ones included, latest first. */
@@ -324,5 +360,26 @@ export async function listDisabled(
       from subscriptions
      where auto_disabled_at >= ${since}
      order by auto_disabled_at desc
+     limit ${limit}`;
+}
+
+/** A subscription that an operator holds. */
+export interface HeldSubscription {
+  id: SubscriptionId;
+  organizationId: OrganizationId;
+  organizationSlug: string;
+  url: string;
+  heldAt: Date;
+}
+
+/** Returns the subscriptions that have been held the longest. */
+export async function listHeld(db: Queryable, limit: number): Promise<HeldSubscription[]> {
+  return db<HeldSubscription[]>`
+    select s.id, s.organization_id as "organizationId", o.slug as "organizationSlug", s.url, c.held_at as "heldAt"
+      from subscription_ceilings c
+      join subscriptions s on s.id = c.subscription_id
+      join organizations o on o.id = s.organization_id
+     where c.held_at is not null
+     order by c.held_at
      limit ${limit}`;
 }

@@ -16,39 +16,71 @@ import type { Dependencies } from "../dependencies.ts";
 import { lockOrganization } from "../organizations/sql.ts";
 import { seal, whySealed } from "../secrets/rules.ts";
 import { openOnce } from "../secrets/work.ts";
-import { burstOf, ceilingFaults, EVENTS_LENGTH_MAX, SUBSCRIPTIONS_MAX } from "./rules.ts";
+import {
+  burstOf,
+  changeFaults,
+  EVENTS_LENGTH_MAX,
+  type Keeping,
+  releaseBy,
+  SUBSCRIPTIONS_MAX,
+} from "./rules.ts";
 import {
   countSubscriptions,
   deleteCeiling,
+  deleteHolds,
   deleteSubscription as markDeleted,
   findOperatedSubscription,
+  type HeldSubscription,
   insertCeiling,
+  insertHold,
   insertSubscription,
   listSubscriptions as list,
+  lockHealth,
   type OperatedSubscription,
   type SealedSubscription,
   type Subscription,
 } from "./sql.ts";
 
-/** Limits a subscription's attempts a second, over all processes, from the next claim on. Null: no limit. */
-export async function setCeiling(
-  { db, clock }: Pick<Dependencies, "db" | "clock">,
+/** What operators decide about a subscription's attempts. An absent member stays as it is. */
+export interface OperatorsChange {
+  /** Attempts a second, over all processes. Null: no limit. */
+  maxPerSecond?: number | null | undefined;
+  /** True: nothing is claimed, and attempts in flight end. */
+  held?: boolean | undefined;
+}
+
+/** Limits, holds or releases a subscription, from the next claim on. */
+export async function changeSubscription(
+  { db, clock, nudge }: Pick<Dependencies, "db" | "clock" | "nudge">,
   id: SubscriptionId | null,
-  maxPerSecond: number | null,
+  { maxPerSecond, held }: OperatorsChange,
 ): Promise<OperatedSubscription> {
-  requireNoFaults(ceilingFaults(maxPerSecond));
+  requireNoFaults(changeFaults({ maxPerSecond, held }));
   const changed =
     id === null
       ? null
       : await db.begin(async (tx) => {
+          const [health] = await lockHealth(tx, [id]); // One change at a time.
           if (maxPerSecond === null) await deleteCeiling(tx, id);
-          else {
+          else if (maxPerSecond !== undefined) {
             await insertCeiling(tx, id, { maxPerSecond, burst: burstOf(maxPerSecond) }, clock());
           }
+          if (held === false) await deleteHolds(tx, [id]);
+          const found = await findOperatedSubscription(tx, id);
+          if (held !== true || !found) return found;
+          if (health?.active !== true) throw notActive();
+          await insertHold(tx, id, clock());
           return findOperatedSubscription(tx, id);
         });
   if (!changed) throw noSuch("resource");
+  const { organizationId } = changed;
+  if (held === false) nudge([{ subscriptionId: changed.id, organizationId }]);
   return changed;
+}
+
+function notActive(): PartnerError {
+  const detail = "The subscription is auto-disabled: nothing of it waits that could be held.";
+  return new PartnerError("subscription_inactive", detail);
 }
 
 /** A subscription and its signing secret. */
@@ -163,6 +195,7 @@ export async function deleteSubscription(
   const { counts, isSomeLeft } = await own.begin(async (tx) => {
     const now = clock();
     if (!(await markDeleted(tx, id, { organizationId, now }))) throw noSuch("resource");
+    await deleteHolds(tx, [id]);
     return cancelWaiting(tx, [id], now);
   });
   countCancelled(activity, counts);
@@ -190,12 +223,28 @@ export function requireSecret(
 /** A subscription as operators see it, without its secret. */
 export type OperatedSubscriptionView = ReturnType<typeof viewOperatedSubscription>;
 
-export function viewOperatedSubscription(row: OperatedSubscription) {
+export function viewOperatedSubscription(row: OperatedSubscription, keeping: Keeping) {
   const view = viewSubscription(row);
   return {
     ...view,
     organization: { id: view.organization_id, slug: row.organizationSlug },
     max_per_second: row.maxPerSecond,
+    held_at: row.heldAt?.toISOString() ?? null,
+    release_by: row.heldAt && releaseBy(row.heldAt, keeping).toISOString(),
+  };
+}
+
+/** A held subscription, as the overview shows it. */
+export type HeldView = ReturnType<typeof viewHeld>;
+
+export function viewHeld(row: HeldSubscription, keeping: Keeping) {
+  return {
+    id: publicId("wh", row.id),
+    organization: { id: publicId("org", row.organizationId), slug: row.organizationSlug },
+    url: row.url,
+    host: hostOf(row.url),
+    held_at: row.heldAt.toISOString(),
+    release_by: releaseBy(row.heldAt, keeping).toISOString(),
   };
 }
 

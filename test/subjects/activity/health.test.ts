@@ -73,7 +73,7 @@ function requireHealth(health: HealthView): void {
   assert.deepEqual(others, {
     success_share: 0.5,
     recent: RECENT,
-    waiting: { due: 1, scheduled: 1, estimated: false },
+    waiting: { due: 1, scheduled: 1, held: 0, estimated: false },
     next_due_at: failedUntil.toISOString(),
   });
 }
@@ -111,7 +111,7 @@ test("without attempts the health figures are null", async () => {
     success_share: null,
     attempt_ms: { p50: null, p99: null },
     recent: [],
-    waiting: { due: 0, scheduled: 0, estimated: false },
+    waiting: { due: 0, scheduled: 0, held: 0, estimated: false },
     next_due_at: null,
   });
 });

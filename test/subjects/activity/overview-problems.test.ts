@@ -133,7 +133,7 @@ test("without the database the overview shows only this problem", async (t) => {
       deliveries_per_second: null,
       success_share: null,
       attempt_ms: { p50: null, p99: null },
-      waiting: { due: null, scheduled: null, estimated: false },
+      waiting: { due: null, scheduled: null, held: null, estimated: false },
       oldest_due_seconds: null,
       attempts_under_way: null,
     },
@@ -147,6 +147,7 @@ test("without the database the overview shows only this problem", async (t) => {
     failing: [],
     slowest: [],
     near_limit: [],
+    held: [],
     processes: [],
   });
 });

@@ -91,13 +91,14 @@ test("a healthy overview has every number", async (t) => {
       deliveries_per_second: 0, // Two of them in 70 s.
       success_share: 0.5,
       attempt_ms: { p50: 100, p99: 100 },
-      waiting: { due: 0, scheduled: 2, estimated: false },
+      waiting: { due: 0, scheduled: 2, held: 0, estimated: false },
       oldest_due_seconds: 0,
       attempts_under_way: 3,
     },
     last_24h: { published: 1, delivered: 2, dead_lettered: 0, cancelled: 0, disabled: 0 },
     failing: [failing],
     near_limit: [],
+    held: [],
     processes: [
       {
         id: publicId("prc", identity.id),

@@ -39,6 +39,8 @@ test("subscriptions of all organizations are listed and deleted, without their s
     created_at: made.createdAt.toISOString(),
     organization: { id: publicId("org", made.organizationId), slug: await slugOf(made) },
     max_per_second: null,
+    held_at: null,
+    release_by: null,
   });
 
   const remove = () => ask({ method: "DELETE", url: `subscriptions/${id}` });
