@@ -45,6 +45,7 @@ export async function joinParent(): Promise<Membership | null> {
       else take(message.id, message.answers);
     });
   });
+  self.on("error", () => undefined); // Node.js itself sends to a parent that has ended. The disconnection follows.
   self.on("disconnect", () => {
     self.exitedAfterDisconnect = true; // Otherwise Node.js ends this process at once.
     stopAlone();

@@ -117,7 +117,7 @@ class Supervisor implements Workers {
     place.again = setTimeout(() => {
       const onError = ({ message }: Error) =>
         this.#options.log.error(
-          { worker: place.number, err: { message } },
+          { worker: place.number, reason: message },
           "a worker could not start",
         );
       void this.#fill(place).catch(onError);

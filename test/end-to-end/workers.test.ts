@@ -201,6 +201,27 @@ test("kill -9 of a worker under load costs its own connections alone, and no eve
 
 test("a connection that a killed worker had not taken is closed, and does not hang", async (t) => {
   const program = await startWorkers(t, { ...(await aRig(t)), WORKERS: "2" });
+  const { ends } = await connectToFrozen(program);
+  for (const worker of [1, 2]) process.kill(pidOf(program, worker), "SIGKILL");
+  await ends;
+});
+
+test("workers that were given a connection when the parent was killed stop in order", async (t) => {
+  const program = await startWorkers(t, { ...(await aRig(t)), WORKERS: "2" });
+  await connectToFrozen(program);
+  const ended = program.end("SIGKILL");
+  await once(program.process, "exit");
+  for (const worker of [1, 2]) process.kill(pidOf(program, worker), "SIGCONT");
+  await ended;
+  assert.deepEqual(
+    program.log.filter(({ err }) => err !== undefined),
+    [],
+  );
+  assert.equal(program.log.filter(({ msg }) => msg === "stopped").length, 2);
+});
+
+/** Freezes both workers, and gives each a connection. Resolves to the end of both connections. */
+async function connectToFrozen(program: Program): Promise<{ ends: Promise<unknown> }> {
   for (const worker of [1, 2]) process.kill(pidOf(program, worker), "SIGSTOP");
   const { port, hostname } = new URL(program.partnerUrl);
   const clients = await Promise.all(
@@ -214,9 +235,8 @@ test("a connection that a killed worker had not taken is closed, and does not ha
   );
   const ends = clients.map((socket) => new Promise((resolve) => socket.once("close", resolve)));
   await sleep(300); // The parent hands them out.
-  for (const worker of [1, 2]) process.kill(pidOf(program, worker), "SIGKILL");
-  await Promise.all(ends);
-});
+  return { ends: Promise.all(ends) };
+}
 
 test("a worker that does not answer makes the whole unready, until it does", async (t) => {
   const program = await startWorkers(t, { ...(await aRig(t)), WORKERS: "2" });

@@ -9,7 +9,7 @@ const OVERSLEPT_MS = { least: 500, most: 2_000 };
 
 /** Kills and pauses processes as planned, at random moments. Returns all faults with their times. */
 export async function doHarm(
-  { kills, pauses, databaseKills, overMs }: Plan,
+  { kills, pauses, databaseKills, overMs, workers = 1 }: Plan,
   random: Random,
   services: readonly Service[],
   database: DatabaseServer,
@@ -17,7 +17,10 @@ export async function doHarm(
   const began = performance.now();
   const busy = new Map<object, Promise<unknown>>();
   const harms = [
-    ...times(kills, () => onService((service) => service.kill())),
+    ...times(kills, () => {
+      const worker = workers > 1 ? Math.floor(between(random, 0, workers + 1)) : 0;
+      return onService((service) => service.kill(worker));
+    }),
     ...times(pauses, () => {
       const ms = LEASE_MS + between(random, OVERSLEPT_MS.least, OVERSLEPT_MS.most);
       return onService((service) => service.pause(ms));

@@ -85,6 +85,7 @@ async function run(
     ATTEMPT_TIMEOUT: `${ATTEMPT_TIMEOUT_MS}ms`,
     RETRY_DELAYS,
     EVENT_TYPES: eventTypes,
+    WORKERS: `${plan.workers ?? 1}`,
     ...receivers.environment(slot),
   });
   const sealingKeys = `ledger:${randomBytes(32).toString("base64")}`;

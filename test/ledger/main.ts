@@ -11,12 +11,17 @@ const { values: options } = parseArgs({
   options: {
     seed: { type: "string" },
     short: { type: "boolean", default: false },
+    workers: { type: "string", default: "1" },
   },
 });
 
 const seed = Number(options.seed ?? Math.floor(Math.random() * SEEDS));
-const plan: Plan = { ...(options.short ? SHORT : FULL), seed };
-const repeat = options.short ? ["--short"] : [];
+const workers = Number(options.workers);
+const plan: Plan = { ...(options.short ? SHORT : FULL), seed, workers };
+const repeat = [
+  ...(options.short ? ["--short"] : []),
+  ...(workers > 1 ? ["--workers", workers] : []),
+];
 console.log(["npm run test:ledger -- --seed", seed, ...repeat].join(" "));
 
 await asProgram(async (signal) => {

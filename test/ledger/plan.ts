@@ -10,6 +10,8 @@ export interface Plan {
   pauses: number;
   databaseKills: number;
   subscriptions: number;
+  /** The workers of each service. SIGKILLs hit them and their parent. Default: 1. */
+  workers?: number;
   /** The numbers of events to publish in all ways, and of SIGKILLs of their publishers. Default: 0. */
   published?: number;
   publisherKills?: number;

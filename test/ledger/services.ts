@@ -24,6 +24,18 @@ export interface Harm {
   fault?: string;
 }
 
+/** Kills a worker, and waits until its parent knows. */
+async function killWorker({ log, process: parent }: Program, worker: number): Promise<void> {
+  const pidOf = (said: string) =>
+    log.findLast((line) => line["worker"] === worker && line["msg"] === said)?.["pid"];
+  const hasEnded = () => parent.exitCode !== null || parent.signalCode !== null;
+  const ready = () => pidOf("worker ready") !== pidOf("a worker has ended: it is started again");
+  while (!ready() && !hasEnded()) await sleep(RETRY_MS);
+  if (hasEnded()) return;
+  process.kill(Number(pidOf("worker ready")), "SIGKILL");
+  while (ready() && !hasEnded()) await sleep(RETRY_MS);
+}
+
 /** One of the two services: the built program, restarted whenever it was killed. */
 export class Service {
   readonly slot: Slot;
@@ -63,9 +75,14 @@ export class Service {
     return this.#program;
   }
 
-  async kill(): Promise<Harm> {
+  /** Kills one of its workers, or with 0 the process that was started. Resolves when that has ended. */
+  async kill(worker = 0): Promise<Harm> {
     const program = await this.#program;
     const from = Date.now();
+    if (worker > 0) {
+      await killWorker(program, worker);
+      return { kind: "kill", slot: this.slot, from, until: Date.now() };
+    }
     await program.end("SIGKILL");
     this.#program = this.#startAgain();
     this.#program.catch(() => undefined); // The error reaches those who await it.
