@@ -20,7 +20,9 @@ export function deskFiles(): Promise<Output[]> {
 
 /** The sections of the troubleshooting page, by the reason that heads them. */
 function causes(): Record<string, Cause> {
-  const sections = readSource("site/pages/troubleshooting.md").split(/^## `/m).slice(1);
+  const page = readSource("site/pages/troubleshooting.md");
+  const details = detailsOf(page);
+  const sections = page.split(/^## `/m).slice(1);
   return Object.fromEntries(
     sections.map((section) => {
       const [reason = "", rest = ""] = section.split(/`.*\n([\s\S]*)/);
@@ -30,13 +32,36 @@ function causes(): Record<string, Cause> {
         .map(plain);
       const repair = paragraphs.find((text) => text.startsWith("Repair.")) ?? "";
       const cause = {
-        meaning: paragraphs.find((text) => text !== "" && text !== repair) ?? "",
+        meaning: withoutColon(paragraphs.find((text) => text !== "" && text !== repair) ?? ""),
         repair: repair.replace(/^Repair\. /, ""),
         anchor: anchorOf(reason),
+        details: details[reason] ?? {},
       };
       return [reason, cause];
     }),
   );
+}
+
+/** The rows of the table of causes, by reason and detail. */
+function detailsOf(page: string): Record<string, Cause["details"]> {
+  const rows = page.matchAll(/^\| (?:`(\w+)`)? ?\| `(\w+)` \| (.+?) \| (.+?) \|/gm);
+  const found: Record<string, Cause["details"]> = {};
+  let reason = "";
+  for (const [, of = reason, detail = "", cause = "", repair = ""] of rows) {
+    reason = of;
+    (found[reason] ??= {})[detail] = { meaning: asSentence(cause), repair: asSentence(repair) };
+  }
+  return found;
+}
+
+function asSentence(cell: string): string {
+  const text = plain(cell);
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+/** A sentence that leads to a block of code, which the desk does not show, says nothing without it. */
+function withoutColon(text: string): string {
+  return text.replace(/(^|(?<=\.) )[^.]*:$/, "");
 }
 
 /** Markdown as plain text, because the page makes no markup from text. */

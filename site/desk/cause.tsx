@@ -1,11 +1,13 @@
 import type { Failure } from "../../src/client/partner-client.ts";
 import { useNow } from "../console/components/use-now.ts";
-import { causes, DOCS } from "./service.ts";
+import { DocsLink } from "./docs-link.tsx";
+import { causes, facts } from "./service.ts";
 
 /** Why an attempt failed, how to repair it, and when the next one follows. */
-export function CauseOf({ failure }: { failure: Failure }) {
+export function CauseOf({ failure, isFollowed }: { failure: Failure; isFollowed?: boolean }) {
   const { reason, detail, attempt, duration_ms: ms } = failure;
   const cause = causes[reason.startsWith("http_") ? "http_<status>" : reason];
+  const exact = (detail && cause?.details[detail]) || cause;
   return (
     <div class="cause">
       <p>
@@ -20,32 +22,41 @@ export function CauseOf({ failure }: { failure: Failure }) {
           attempt {attempt}, after {ms} ms
         </span>
       </p>
-      {cause && (
+      {cause && exact && (
         <>
-          <p>{cause.meaning}</p>
+          <p>{exact.meaning}</p>
           <p>
-            <strong>Repair.</strong> {cause.repair}{" "}
-            <a href={`${DOCS}/troubleshooting#${cause.anchor}`}>How to see it with curl</a>
+            <strong>Repair.</strong> {exact.repair}{" "}
+            <DocsLink to={`/troubleshooting#${cause.anchor}`}>How to see it with curl</DocsLink>
           </p>
         </>
       )}
       <p class="quiet">
-        <NextAttempt of={failure} />
+        <NextAttempt of={failure} isFollowed={isFollowed ?? false} />
       </p>
     </div>
   );
 }
 
-export function NextAttempt({ of }: { of: Failure }) {
+/** How long after its time a failure of the next attempt is listed at the latest. */
+const LISTED_MS = 30_000;
+
+function NextAttempt({ of, isFollowed }: { of: Failure; isFollowed: boolean }) {
   const now = useNow();
+  if (isFollowed) return <>Attempt {of.attempt + 1} followed, and failed too.</>;
   if (of.status === "dead_lettered") return <>No further attempt: all are used up.</>;
   if (of.next_attempt_at === null) return <>No further attempt.</>;
   const left = new Date(of.next_attempt_at).getTime() - now.getTime();
-  return <>{left <= 0 ? "The next attempt was due." : `Next attempt in ${inWords(left)}.`}</>;
+  if (left > 0) return <>Next attempt in {inWords(left)}.</>;
+  return left > -facts.attemptTimeoutMs - LISTED_MS ? (
+    <>The next attempt is due.</>
+  ) : (
+    <>The next attempt was due, and no failure of it is listed.</>
+  );
 }
 
 /** "2 h 13 min". */
-export function inWords(ms: number): string {
+function inWords(ms: number): string {
   const minutes = Math.round(ms / 60_000);
   if (minutes < 1) return `${Math.max(1, Math.round(ms / 1_000))} s`;
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];

@@ -4,7 +4,7 @@ import { Icon, type IconName } from "../console/components/icon.tsx";
 import { ThemeChoice } from "../console/components/theme-choice.tsx";
 import { usePlace } from "../console/place.ts";
 import { Brand } from "./brand.tsx";
-import { DOCS } from "./service.ts";
+import { DocsLink } from "./docs-link.tsx";
 import { NEEDED_SCOPE, useSession } from "./session.tsx";
 
 const PAGES: [page: string, label: string, icon: IconName][] = [
@@ -29,10 +29,10 @@ export function Frame({ children }: { children: ComponentChildren }) {
               {label}
             </a>
           ))}
-          <a href={DOCS}>
+          <DocsLink>
             <Icon name="changes" />
             Documentation
-          </a>
+          </DocsLink>
         </nav>
         <div class="caller">
           <span>
@@ -49,8 +49,8 @@ export function Frame({ children }: { children: ComponentChildren }) {
       <footer>
         <ThemeChoice />
         <span class="quiet">
-          {identity.rate_limit_per_minute} requests a minute. This page uses the same six calls as
-          your programs.
+          {identity.rate_limit_per_minute} requests a minute. This page uses{" "}
+          <DocsLink to="/reference">the six calls</DocsLink> of your programs.
         </span>
       </footer>
     </div>

@@ -10,7 +10,8 @@ import { Field, valuesOf } from "../console/components/field.tsx";
 import { Icon } from "../console/components/icon.tsx";
 import { Loading } from "../console/components/states.tsx";
 import { Brand } from "./brand.tsx";
-import { BASE_URL, DOCS } from "./service.ts";
+import { DocsLink } from "./docs-link.tsx";
+import { BASE_URL } from "./service.ts";
 import { answerOf, Refusal } from "./answer.ts";
 
 /** The tab's own storage. The browser empties it when the tab is closed, and no other tab reads it. */
@@ -23,6 +24,8 @@ interface Session {
   identity: Identity;
   /** Signing secrets that this tab has seen, by subscription. They are gone with the tab. */
   secrets: Map<string, string>;
+  /** The subscriptions that this tab has created. It alone can show their secrets. */
+  issued: Set<string>;
   signOut: (why?: string) => void;
 }
 
@@ -44,7 +47,7 @@ export function KeyGate({ children }: { children: ComponentChildren }) {
     const client = createPartnerClient({ baseUrl: BASE_URL, token });
     const identity = await answerOf(client.getIdentity());
     if (keep) sessionStorage.setItem(KEPT, token);
-    setSession({ client, identity, secrets: new Map() });
+    setSession({ client, identity, secrets: new Map(), issued: new Set() });
   };
 
   useEffect(() => {
@@ -60,6 +63,14 @@ export function KeyGate({ children }: { children: ComponentChildren }) {
       })
       .finally(() => setIsKnown(true));
   }, []);
+
+  useEffect(() => {
+    const guard = (event: BeforeUnloadEvent) => {
+      if (session && session.issued.size > 0) event.preventDefault(); // Nothing else can show their secrets again.
+    };
+    addEventListener("beforeunload", guard);
+    return () => removeEventListener("beforeunload", guard);
+  }, [session]);
 
   const signedIn = useMemo<Session | null>(() => {
     if (session === null) return null;
@@ -141,8 +152,9 @@ function KeyForm({
           </button>
         </form>
         <p class="quiet">
-          The key stays in this tab. It is sent to this service alone, and it is gone when you sign
-          out or reload the page. <a href={`${DOCS}/quickstart`}>The same with curl</a>.
+          The key stays in this tab, and is sent to this service alone. It is gone when you sign
+          out, close the tab, or reload the page without having kept it.{" "}
+          <DocsLink to="/quickstart">The same with curl</DocsLink>.
         </p>
       </div>
     </main>
@@ -152,7 +164,7 @@ function KeyForm({
 /** The reason, and what to do about it. */
 function inWords(error: unknown): string {
   if (error instanceof Refusal && error.status === 401) {
-    return `${error.message} It may be revoked, expired or copied in part: ask the operator of the service for a new one.`;
+    return "The service does not accept this key. Copy it again, whole. If that does not help, it is revoked or has expired: ask the operator of the service for a new one.";
   }
   return error instanceof Error
     ? error.message

@@ -68,7 +68,8 @@ export async function diagnose(
     title: "Wrong secret, or another body",
     advice:
       "Neither this secret nor a rewritten form of this body gives the signature. Compare the id of the subscription in the " +
-      "body with the subscription that the secret belongs to. During a rotation, accept both secrets.",
+      "body with the subscription that the secret belongs to. During a rotation, accept both secrets. A parser that sorted the " +
+      "members of the data, or wrote its numbers in another way (10.0 as 10), leaves nothing to compare.",
   };
 }
 
@@ -108,11 +109,25 @@ function otherForms(body: string): string[] {
   const trimmed = body.trim();
   const forms = [trimmed, body.replace(/\r\n/g, "\n"), `${trimmed}\n`];
   try {
-    forms.push(JSON.stringify(JSON.parse(trimmed)));
+    const parsed: unknown = JSON.parse(trimmed);
+    forms.push(JSON.stringify(parsed), JSON.stringify(inOurOrder(parsed)));
   } catch {
     // It is not JSON, so no parser wrote it.
   }
   return [...new Set(forms)].filter((form) => form !== body);
+}
+
+/** Some libraries sort the members of what they write. */
+function inOurOrder(parsed: unknown): unknown {
+  const order = ["event", "id", "subscription_id", "occurred_at", "data"];
+  const members = Object.entries(parsed ?? {}).map(([name, value]): [number, string, unknown] => [
+    order.indexOf(name),
+    name,
+    value,
+  ]);
+  return Object.fromEntries(
+    members.sort(([a], [b]) => a - b).map(([, name, value]) => [name, value]),
+  );
 }
 
 function lacking(headers: Record<string, string>): Diagnosis {

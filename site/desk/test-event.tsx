@@ -15,6 +15,7 @@ import { sign } from "./signature.ts";
 const POLL_MS = 3_000;
 /** An attempt that failed is in the audit this long after its time limit. */
 const MARGIN_MS = 3_000;
+const WAIT_MS = facts.attemptTimeoutMs + MARGIN_MS;
 
 type Course =
   | { kind: "none" }
@@ -53,7 +54,7 @@ export function TestEvent({
 
   /** Reads the audit until the attempt must be over. Null: it lists none, so the receiver acknowledged. */
   const firstFailure = async (eventId: string): Promise<FailedAttempt | null> => {
-    const until = Date.now() + facts.attemptTimeoutMs + MARGIN_MS;
+    const until = Date.now() + WAIT_MS;
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       const { items } = await answerOf(client.listFailures(id, { limit: 20 }));
@@ -66,7 +67,7 @@ export function TestEvent({
   return (
     <Panel
       title="Test event"
-      note="It takes the way of every event: signed, retried, and listed below if an attempt fails."
+      note="It takes the way of every event: signed, retried, and shown here if an attempt fails."
     >
       {known === undefined && !secrets.has(id) && (
         <Field
@@ -87,9 +88,10 @@ export function TestEvent({
       </div>
       {command && (
         <details>
-          <summary>The same request as curl, for a receiver on your laptop</summary>
+          <summary>A signed request by hand, as curl, for a receiver on your laptop</summary>
           <p class="quiet">
-            With this event's id, and signed now in this browser. It is valid for five minutes.
+            With this event's id, and signed now in this browser. It is valid for five minutes. A
+            receiver that has this event already answers 204 and prints nothing.
           </p>
           <div class="commands">
             <pre tabIndex={0}>{command}</pre>
@@ -108,13 +110,13 @@ function CourseOf({ course }: { course: Course }) {
     case "accepted":
       return (
         <p class="course">
-          <Icon name="clock" /> Accepted as <code>{course.eventId}</code>. This page reads the
-          failures audit every {POLL_MS / 1_000} s until the attempt is over.
+          <Icon name="clock" /> Sent as <code>{course.eventId}</code>. Waiting for your receiver: a
+          failure would show here within {WAIT_MS / 1_000} s.
         </p>
       );
     case "failed":
       return (
-        <div class="course">
+        <div class="course bad">
           <p>
             <Icon name="cross" /> The first attempt of <code>{course.eventId}</code> failed.
           </p>
@@ -123,9 +125,9 @@ function CourseOf({ course }: { course: Course }) {
       );
     case "no-failure":
       return (
-        <p class="course">
-          <Icon name="check" /> No failure of <code>{course.eventId}</code> within the time limit of
-          an attempt: your receiver should have acknowledged it. Look for it in its log.
+        <p class="course good">
+          <Icon name="check" /> No failure after {WAIT_MS / 1_000} s, so your receiver has most
+          likely acknowledged it. Its log shows <code>{course.eventId}</code>.
         </p>
       );
   }

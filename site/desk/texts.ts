@@ -3,6 +3,8 @@ export interface Cause {
   meaning: string;
   repair: string;
   anchor: string;
+  /** By the `detail` of a failure. */
+  details: Record<string, { meaning: string; repair: string }>;
 }
 
 /** Commands that get and start the example receiver, by language. From site/samples. */

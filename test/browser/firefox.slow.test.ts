@@ -140,7 +140,7 @@ test("Firefox ESR leads a partner through the desk: key, subscription, secret, t
   await shows(page, "URL of the receiver");
   await page.type("form input[name=url]", receiver.url("/in"));
   await page.click("form button");
-  await shows(page, "It is shown this once");
+  await shows(page, "It is shown until you sign out");
   assert.match(await page.evaluate<string>("document.body.innerText"), /whsec_/);
   assert.ok((await page.evaluate<number>(EXCESS)) <= 0, "too wide");
   assert.deepEqual(complaints, []);

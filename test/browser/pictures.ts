@@ -75,7 +75,7 @@ test("pictures of the desk", async (t) => {
   await light.getByRole("link", { name: "New subscription" }).click();
   await light.getByLabel("URL of the receiver").fill(receiver.url("/partner-api"));
   await light.getByRole("button", { name: "Create" }).click();
-  await light.getByText("It is shown this once").waitFor();
+  await light.getByText("It is shown until you sign out").waitFor();
   await sent(light);
   await light.screenshot({ path: pictureOf("desk-created") });
 

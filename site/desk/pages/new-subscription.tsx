@@ -1,30 +1,23 @@
 import { useMemo, useState } from "preact/hooks";
-import type { NewSubscription } from "../../../src/client/partner-client.ts";
 import { useAction } from "../../console/components/button.tsx";
 import { Copy } from "../../console/components/copy.tsx";
 import { Field } from "../../console/components/field.tsx";
-import { Icon } from "../../console/components/icon.tsx";
 import { PageHead } from "../../console/components/page-head.tsx";
 import { Panel } from "../../console/components/panel.tsx";
 import { Segments } from "../../console/components/segments.tsx";
 import { Failure } from "../../console/components/states.tsx";
 import { Problem } from "../../console/api/problem.ts";
-import { recordAddress } from "../../console/place.ts";
+import { go, recordAddress } from "../../console/place.ts";
 import { answerOf, newKey } from "../answer.ts";
-import { BASE_URL, DOCS, facts, receivers } from "../service.ts";
+import { DocsLink } from "../docs-link.tsx";
+import { BASE_URL, facts, receivers } from "../service.ts";
 import { useSession } from "../session.tsx";
-import { TestEvent } from "../test-event.tsx";
 import { faultOfUrl } from "../url-faults.ts";
 
 const HOME = { label: "Subscriptions", href: "#/subscriptions" };
 
 export function NewSubscriptionPage() {
-  const [created, setCreated] = useState<NewSubscription | null>(null);
-  return created ? <Created subscription={created} /> : <NewForm done={setCreated} />;
-}
-
-function NewForm({ done }: { done: (created: NewSubscription) => void }) {
-  const { client, secrets } = useSession();
+  const { client, secrets, issued } = useSession();
   const [url, setUrl] = useState("");
   const [events, setEvents] = useState<string[]>(facts.types.slice(0, 1).map(({ name }) => name));
   const [error, setError] = useState<Problem | null>(null);
@@ -32,12 +25,17 @@ function NewForm({ done }: { done: (created: NewSubscription) => void }) {
   // The same key for every try of the same request, so that a lost answer makes no second subscription.
   const idempotencyKey = useMemo(newKey, [url, events]);
   const [create, isCreating] = useAction(async () => {
+    if (fault !== null) {
+      setError(new Problem(422, { detail: fault }));
+      return;
+    }
     setError(null);
     try {
       const request = { url: url.trim(), events };
       const created = await answerOf(client.createSubscription(request, { idempotencyKey }));
       secrets.set(created.id, created.secret);
-      done(created);
+      issued.add(created.id);
+      go(recordAddress("subscriptions", created.id));
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
       setError(problem);
@@ -65,7 +63,8 @@ function NewForm({ done }: { done: (created: NewSubscription) => void }) {
           onInput={({ currentTarget }) => setUrl(currentTarget.value)}
           hint={
             <span aria-live="polite">
-              {fault ?? "A public https URL. Its path may be a secret."}
+              {fault ?? "A public https URL. Its path may be a secret."}{" "}
+              <DocsLink to="/local-testing">Nothing public yet?</DocsLink>
             </span>
           }
         />
@@ -94,25 +93,13 @@ function NewForm({ done }: { done: (created: NewSubscription) => void }) {
   );
 }
 
-function Created({ subscription }: { subscription: NewSubscription }) {
-  const { id, url, secret } = subscription;
-  return (
-    <>
-      <PageHead title="Subscription created" parent={HOME} under={url} />
-      <Secret secret={secret} />
-      <Receiver secret={secret} />
-      <TestEvent id={id} url={url} secret={secret} />
-      <p>
-        <a href={recordAddress("subscriptions", id)}>Go to the subscription</a>
-      </p>
-    </>
-  );
-}
-
-/** The secret, this once. */
+/** The secret, which only the tab that created the subscription can show. */
 export function Secret({ secret }: { secret: string }) {
   return (
-    <Panel title="Signing secret" note="It is shown this once. Store it like a password.">
+    <Panel
+      title="Signing secret"
+      note="Store it like a password. It is shown until you sign out or close this tab, and never again."
+    >
       <div class="issued">
         <code>{secret}</code>
         <Copy text={secret} what="the secret" label="Copy" />
@@ -122,7 +109,7 @@ export function Secret({ secret }: { secret: string }) {
 }
 
 /** The example receiver, started with the secret. */
-function Receiver({ secret }: { secret: string }) {
+export function Receiver({ secret }: { secret: string }) {
   const languages = Object.fromEntries(Object.keys(receivers).map((name) => [name, name]));
   const [language, setLanguage] = useState(Object.keys(receivers)[0] ?? "");
   const commands = receivers[language];
@@ -132,7 +119,7 @@ function Receiver({ secret }: { secret: string }) {
   return (
     <Panel
       title="Receiver"
-      note="The example receiver verifies each delivery. It listens on port 3000, behind your proxy or tunnel."
+      note="The example receiver verifies each delivery. It listens on port 3000 (PORT sets another), on any path, behind your proxy or tunnel."
       actions={
         <Segments label="Language" options={languages} value={language} choose={setLanguage} />
       }
@@ -142,8 +129,8 @@ function Receiver({ secret }: { secret: string }) {
         <Copy text={text} what="the commands" />
       </div>
       <p class="quiet">
-        <Icon name="link" size={12} /> Your own program calls <code>verify</code>:{" "}
-        <a href={`${DOCS}/verifying`}>Verifying deliveries</a>.
+        Your own program calls <code>verify</code>:{" "}
+        <DocsLink to="/verifying">Verifying deliveries</DocsLink>.
       </p>
     </Panel>
   );

@@ -17,18 +17,20 @@ import { Secret } from "./new-subscription.tsx";
 
 /** A second subscription for the same URL, both secrets accepted, the old one deleted: nothing is lost in between. */
 export function RotatePage({ id }: { id: string }) {
-  const { client, secrets } = useSession();
+  const { client, secrets, issued } = useSession();
   const { data, error, reload } = useCall(() => answerOf(client.listSubscriptions()), [id]);
   const [second, setSecond] = useState<NewSubscription | null>(null);
   const [accepts, setAccepts] = useState(false);
   const [key] = useState(newKey);
   const old = data?.find((one) => one.id === id);
+  const twin = data?.find((one) => one.url === old?.url && one.id !== id && one.active);
 
   const create = async ({ url, events }: Subscription) => {
     const created = await answerOf(
       client.createSubscription({ url, events }, { idempotencyKey: key }),
     );
     secrets.set(created.id, created.secret);
+    issued.add(created.id);
     setSecond(created);
   };
 
@@ -46,9 +48,11 @@ export function RotatePage({ id }: { id: string }) {
           <Step title="Create a second subscription for the same URL" isDone={second !== null}>
             <p>
               From then on each event arrives twice, once with each secret. Your receiver drops the
-              second by the event's <code>id</code>.
+              second by the event's <code>id</code>. What it refuses before it knows the new secret
+              is sent again.
             </p>
-            {second === null && (
+            {second === null && twin && <Twin of={twin} goOn={setSecond} />}
+            {second === null && !twin && (
               <Button act={() => create(old)} kind="main">
                 Create the second one
               </Button>
@@ -61,7 +65,11 @@ export function RotatePage({ id }: { id: string }) {
                 <p>
                   The example receiver reads both, with a comma between them:{" "}
                   <code>PARTNER_SECRET=old,new</code>{" "}
-                  <Copy text={`,${second.secret}`} what="the second part" />
+                  <Copy
+                    text={`,${second.secret}`}
+                    what="the second part"
+                    label="Copy the second part"
+                  />
                 </p>
                 {!accepts && (
                   <Button act={() => setAccepts(true)} kind="main">
@@ -80,6 +88,26 @@ export function RotatePage({ id }: { id: string }) {
             {second && accepts && <DeleteOld old={old} next={second.id} />}
           </Step>
         </ol>
+      )}
+    </>
+  );
+}
+
+/** A walk that was left after its first step must not begin with a third subscription. */
+function Twin({ of, goOn }: { of: Subscription; goOn: (second: NewSubscription) => void }) {
+  const { secrets } = useSession();
+  const secret = secrets.get(of.id);
+  return (
+    <>
+      <p>
+        A second one exists: <a href={recordAddress("subscriptions", of.id)}>{of.id}</a>.
+        {secret === undefined &&
+          " Nobody can show its secret again: delete it, and create another."}
+      </p>
+      {secret !== undefined && (
+        <Button act={() => goOn({ ...of, secret })} kind="main">
+          Go on with it
+        </Button>
       )}
     </>
   );

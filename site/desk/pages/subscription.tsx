@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Failure as FailedAttempt, Subscription } from "../../../src/client/partner-client.ts";
 import { Badge } from "../../console/components/badge.tsx";
 import { Button } from "../../console/components/button.tsx";
@@ -16,18 +16,19 @@ import { CauseOf } from "../cause.tsx";
 import { useSession } from "../session.tsx";
 import { TestEvent } from "../test-event.tsx";
 import { useCall } from "../use-call.ts";
+import { Receiver, Secret } from "./new-subscription.tsx";
 import { State, StateAdvice } from "./subscriptions.tsx";
 
 const HOME = { label: "Subscriptions", href: "#/subscriptions" };
 const PAGE_SIZE = 20;
 
 export function SubscriptionPage({ id }: { id: string }) {
-  const { client } = useSession();
+  const { client, secrets, issued } = useSession();
   const { data, error, reload } = useCall(() => answerOf(client.listSubscriptions()), [id]);
-  const [testsEnded, setTestsEnded] = useState(0);
-  const noteEnd = () => {
+  const [turn, setTurn] = useState(0);
+  const readAgain = () => {
     reload();
-    setTestsEnded((before) => before + 1);
+    setTurn((before) => before + 1);
   };
   const subscription = data?.find((one) => one.id === id);
   if (data !== null && subscription === undefined) return <Gone />;
@@ -45,6 +46,12 @@ export function SubscriptionPage({ id }: { id: string }) {
       ) : (
         <>
           <StateAdvice of={subscription} />
+          {issued.has(id) && (
+            <>
+              <Secret secret={secrets.get(id) ?? ""} />
+              <Receiver secret={secrets.get(id) ?? ""} />
+            </>
+          )}
           <Panel title="Subscription">
             <Facts
               of={{
@@ -56,8 +63,8 @@ export function SubscriptionPage({ id }: { id: string }) {
               }}
             />
           </Panel>
-          {subscription.active && <TestEvent id={id} url={subscription.url} onEnd={noteEnd} />}
-          <Failures key={testsEnded} id={id} />
+          {subscription.active && <TestEvent id={id} url={subscription.url} onEnd={readAgain} />}
+          <Failures key={turn} id={id} readAgain={readAgain} />
         </>
       )}
     </>
@@ -103,8 +110,24 @@ function Actions({ of }: { of: Subscription }) {
   );
 }
 
+/** How long after its time an attempt has most likely ended. */
+const ENDED_MS = 5_000;
+const TIMER_MAX_MS = 2 ** 31 - 1;
+
+/** Calls `read` when the next attempt of one of these has most likely ended. */
+function useNextFailure(items: FailedAttempt[], read: () => void) {
+  const times = items.flatMap(({ next_attempt_at: at }) => (at === null ? [] : Date.parse(at)));
+  const next = Math.min(...times.filter((at) => at > Date.now()));
+  useEffect(() => {
+    const afterMs = next - Date.now() + ENDED_MS;
+    if (!(afterMs < TIMER_MAX_MS)) return;
+    const timer = setTimeout(read, afterMs);
+    return () => clearTimeout(timer);
+  }, [next]);
+}
+
 /** The failures audit, newest first, with the repair of each. */
-function Failures({ id }: { id: string }) {
+function Failures({ id, readAgain }: { id: string; readAgain: () => void }) {
   const { client } = useSession();
   const [items, setItems] = useState<FailedAttempt[]>([]);
   const [cursor, setCursor] = useState<string | null>(null);
@@ -117,6 +140,7 @@ function Failures({ id }: { id: string }) {
     return more;
   };
   const { data, error, reload } = useCall(() => read(null), [id]);
+  useNextFailure(items, readAgain);
   const reasons = [...new Set(items.map((one) => one.reason))].filter(Boolean).sort();
   const shown = items.filter((one) => reason === "" || one.reason === reason);
 
@@ -125,8 +149,8 @@ function Failures({ id }: { id: string }) {
       title="Failed attempts"
       note="Newest first."
       actions={
-        <Button act={reload} kind="small" icon="refresh">
-          Read again
+        <Button act={readAgain} kind="small" icon="refresh">
+          Refresh
         </Button>
       }
     >
@@ -154,7 +178,12 @@ function Failures({ id }: { id: string }) {
               )}
               <code>{failure.event_type}</code> <code>{failure.event_id}</code>
             </div>
-            <CauseOf failure={failure} />
+            <CauseOf
+              failure={failure}
+              isFollowed={items.some(
+                (one) => one.event_id === failure.event_id && one.attempt > failure.attempt,
+              )}
+            />
           </li>
         ))}
       </ol>

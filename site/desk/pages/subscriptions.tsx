@@ -38,7 +38,7 @@ function First() {
     <Empty icon="subscriptions" title="No subscription yet" isFirst>
       <ol class="steps-ahead">
         <li>Name the https URL of your receiver, and the events that it wants.</li>
-        <li>Copy the secret, which is shown once, and start the receiver with it.</li>
+        <li>Copy the secret, which this page alone can show, and start the receiver with it.</li>
         <li>Send a test event, and watch it arrive.</li>
       </ol>
       <NewLink />
@@ -91,7 +91,7 @@ export function StateAdvice({ of }: { of: Subscription }) {
       <Icon name="warning" />
       <p>
         {active
-          ? `${failures} attempts in a row failed. After ${facts.disableAfter} the subscription is disabled.`
+          ? `${failures === 1 ? "1 attempt" : `${failures} attempts in a row`} failed. After ${facts.disableAfter} the subscription is disabled.`
           : `${facts.disableAfter} attempts in a row failed, so deliveries have stopped. Repair the receiver, create a new subscription for the same URL, and delete this one.`}
         {disabledAt && (
           <>
