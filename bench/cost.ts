@@ -65,7 +65,7 @@ export const cost: Scenario = {
       cpuOf(`at ${STEADY.toLocaleString("en")} a second in batches of ${BATCH}`, batched),
       atMost(
         "cost, bytes kept for a delivered event",
-        { must: 520, aim: 250, unit: "B" },
+        { must: 300, aim: 260, unit: "B" },
         { value: kept.bytes, measured: kept.measured },
       ),
     ];

@@ -19,7 +19,14 @@ mkdir -p "$folder"
 part=$(mktemp "$name.XXXXXX")
 trap 'rm -f "$part"' EXIT
 
-psql -Xq -v ON_ERROR_STOP=1 -c "copy $1 to stdout with (format csv, header)" | gzip >"$part"
+rows=$1
+if [[ $1 == *.finished_deliveries_* ]]; then # With what a row does not say by itself.
+  rows="(select f.*, coalesce(m.event_id, event_of(f.id)) as event_id, s.id as subscription_id, s.organization_id
+           from $1 f
+           left join redelivery_marks m on m.redelivery_id = f.id
+           left join subscriptions s on s.number = f.subscription_number)"
+fi
+psql -Xq -v ON_ERROR_STOP=1 -c "set search_path = ${1%.*}" -c "copy $rows to stdout with (format csv, header)" | gzip >"$part"
 sync "$part"
 file=$name.csv.gz
 number=1

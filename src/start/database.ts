@@ -19,7 +19,7 @@ import {
   writeRetention,
 } from "../schema/migrate.ts";
 import { findExcess, grantPublisher, grantService, requireSight } from "../schema/rights.ts";
-import { findCell, isBetweenMoves, writeCell } from "../subjects/cells/sql.ts";
+import { findCell, writeCell } from "../subjects/cells/sql.ts";
 
 /** The folder of the built-in database. Null if the operator runs the server. */
 export function databaseFolder({ databaseUrl, dataDir }: Config): string | null {
@@ -116,12 +116,8 @@ export async function requireConnections(db: Database, workers: number): Promise
   );
 }
 
-const MOVED =
-  "DATABASE_URL: a `shard move` of release 1.0.0 has left this database, or has not ended: use the other one, or end the move with that release";
-
 /** Throws if the database is another cell's. So every key id of a cell begins with its name. */
 async function requireCell(db: Database, { cell }: Config): Promise<void> {
-  if (await isBetweenMoves(db)) throw new Error(MOVED);
   const stored = await findCell(db);
   if (stored === cell) return;
   throw new Error(

@@ -46,6 +46,11 @@ test("the guide's command writes all expired history to files, and doctor checks
     "id,organization_id,type,occurred_at,data,request_id,request_name,traceparent",
   );
   assert.ok(row.startsWith(`${id},`) && row.includes('"{""text"":""one, two""}"'), row);
+  const [finished = ""] = files.filter((name) => name.includes(".finished_deliveries_"));
+  const [columns = ""] = gunzipSync(await readFile(join(folder, finished)))
+    .toString()
+    .split("\n");
+  assert.match(columns, /^id,.*,event_id,subscription_id,organization_id$/);
   assert.equal((await owner`select from events where id = ${id}`).length, 0);
   assert.ok(
     files.every((name) => /^00\.public\.\w+_expired\.csv\.gz$/.test(name)),

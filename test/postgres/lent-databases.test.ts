@@ -64,7 +64,7 @@ const CHANGES: Record<string, (db: Database) => Promise<unknown>> = {
       "create trigger t before update on slugs for each row execute function suppress_redundant_updates_trigger()",
     ),
   "a column": (db) => ownerOf(db)`alter table slugs add extra text`.execute(),
-  "an index": (db) => ownerOf(db)`create index on slugs (shard)`.execute(),
+  "an index": (db) => ownerOf(db)`create index on slugs (cell)`.execute(),
   "a function": (db) =>
     ownerOf(db).unsafe("create function f() returns int language sql as 'select 1'"),
 };

@@ -120,13 +120,3 @@ test("a database keeps the name of its cell, and a start with another name is re
   await assert.rejects(open({}), differs("00"));
   await open({ CELL: "7a" });
 });
-
-test("a database between the places of a `shard move` of release 1.0.0 is refused", async () => {
-  const db = await createDatabase();
-  await ownerOf(db)`insert into settings (name, value) values ('arriving', '00/1')`;
-  const { MIGRATION_DATABASE_URL: url = "" } = environmentOf(db);
-  await assert.rejects(
-    openDatabase(loadConfig({ DATABASE_URL: url }), () => undefined),
-    /`shard move`/,
-  );
-});

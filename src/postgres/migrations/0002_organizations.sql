@@ -15,7 +15,7 @@ create index organizations_by_slug on organizations (slug text_pattern_ops);
 -- In the first cell: the slugs of the organizations of all cells.
 create table slugs (
   slug  text primary key check (slug ~ '^[a-z0-9][a-z0-9-]{1,62}$'),
-  shard text not null check (shard ~ '^[0-9a-z]{2}$')
+  cell text not null check (cell ~ '^[0-9a-z]{2}$')
 );
 
 -- Rows are never deleted, so that a revoked key id cannot be issued again.

@@ -294,7 +294,8 @@ begin
 end
 $$;
 
--- Deletes subscriptions that were deleted before the retention, as far as nothing refers to them, and returns how many.
+-- Deletes subscriptions that were deleted before the retention, as far as nothing refers to them, and returns how many. A partition
+-- that waits for its export may refer to any.
 create function delete_expired_rows(moment timestamptz) returns integer
 language plpgsql security definer as $$
 declare
@@ -307,6 +308,7 @@ begin
       where s.deleted_at < horizon
         and not exists (select from waiting_deliveries w where w.subscription_id = s.id)
         and not exists (select from finished_deliveries f where f.subscription_number = s.number)
+        and not exists (select from history_exports e where e.partition like 'finished%')
       limit 1000);
   get diagnostics deleted = row_count;
   return deleted;

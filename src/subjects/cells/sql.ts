@@ -11,9 +11,3 @@ export async function findCell(db: Queryable): Promise<string> {
   const [row] = await db<{ value: string }[]>`select value from settings where name = 'cell'`;
   return row?.value ?? ONLY_CELL;
 }
-
-/** Returns true if `shard move` of release 1.0.0 has begun to fill this database and has not ended, or has left it. */
-export async function isBetweenMoves(db: Queryable): Promise<boolean> {
-  const marks = await db`select from settings where name in ('arriving', 'moved')`;
-  return marks.length > 0;
-}

@@ -25,15 +25,15 @@ export async function insertOrganization(
   const { id, slug, rateLimitPerMinute, createdAt } = organization;
   const [inserted] = await db<Organization[]>`
     with reserved as (
-      insert into slugs (slug, shard) values (${slug}, ${cell})
+      insert into slugs (slug, cell) values (${slug}, ${cell})
       on conflict (slug) do nothing
-      returning shard
+      returning cell
     ), held as (
-      select shard from reserved union all select shard from slugs where slug = ${slug}
+      select cell from reserved union all select cell from slugs where slug = ${slug}
     )
     insert into organizations (id, slug, rate_limit_per_minute, created_at)
     select ${id}::uuid, ${slug}::text, ${rateLimitPerMinute}::int, ${createdAt}::timestamptz
-     where exists (select from held where shard = ${cell})
+     where exists (select from held where cell = ${cell})
     on conflict (slug) do nothing
     returning ${columns(db)}`;
   return inserted ?? null;
@@ -49,10 +49,10 @@ export async function reserveSlug(
   cell: string,
 ): Promise<string | null> {
   await db`
-    insert into slugs (slug, shard)
+    insert into slugs (slug, cell)
     select ${slug}, ${cell} where not exists (select from organizations where slug = ${slug})
     on conflict (slug) do nothing`;
-  const [row] = await db<{ cell: string }[]>`select shard as cell from slugs where slug = ${slug}`;
+  const [row] = await db<{ cell: string }[]>`select cell from slugs where slug = ${slug}`;
   return row?.cell ?? null;
 }
 

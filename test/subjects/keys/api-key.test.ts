@@ -27,7 +27,7 @@ test("a new token has both halves in the documented form and parses", () => {
   }
 });
 
-test("a new key id begins with the name of the only shard", () => {
+test("a new key id begins with the name of the only cell", () => {
   for (let i = 0; i < 20; i++) assert.equal(mintToken().keyId.slice(0, 2), "00");
 });
 
@@ -35,7 +35,7 @@ test("a token has the format of the specification", () => {
   assert.equal(formatToken(token), text);
 });
 
-test("all characters of a key id after its shard are equally likely", () => {
+test("all characters of a key id after its cell are equally likely", () => {
   const counts = new Map<string, number>();
   for (let i = 0; i < 4_000; i++) {
     for (const letter of mintToken().keyId.slice(2).split(""))

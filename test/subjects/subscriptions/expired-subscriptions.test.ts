@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dropExpiredPartitions } from "../../../src/jobs/maintenance-sql.ts";
 import { column } from "../../support/columns.ts";
-import { createDatabase } from "../../support/database.ts";
+import { createDatabase, ownerOf } from "../../support/database.ts";
 import { anOrganization, aSubscription, createEngine } from "../../support/engine.ts";
 
 const DAY_MS = 86_400_000;
@@ -30,4 +30,24 @@ test("deleted subscriptions are removed in batches when they are old enough and 
   await dropExpiredPartitions(db, now);
   const left = await db<{ id: string }[]>`select id from subscriptions order by id`;
   assert.deepEqual(column(left, "id"), [kept.id, awaited.id].sort());
+});
+
+test("no subscription is removed while finished deliveries wait for their export, which names them", async () => {
+  const { deps } = await createEngine(db);
+  const { id } = await aSubscription(deps);
+  const gone = new Date(now.getTime() - 31 * DAY_MS);
+  await db`update subscriptions set sealed_secret = null, deleted_at = ${gone} where id = ${id}`;
+  const remove = async () => {
+    const [row] = await db<{ deleted: number }[]>`select delete_expired_rows(${now}) as deleted`;
+    return row?.deleted;
+  };
+  const waiting = {
+    partition: "finished_deliveries_20260101_000000_expired",
+    until: gone,
+    next_at: now,
+  };
+  await ownerOf(db)`insert into history_exports ${db(waiting)}`;
+  assert.equal(await remove(), 0);
+  await ownerOf(db)`delete from history_exports`;
+  assert.equal(await remove(), 1);
 });
