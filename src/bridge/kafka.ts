@@ -74,12 +74,8 @@ function readClient(settings: Settings): KafkaConfig {
     clientId: "partner-api-bridge",
     brokers: settings.texts("brokers"),
   };
-  if (settings.has("tls")) {
-    const tls = settings.below("tls");
-    const files = ["ca", "cert", "key"].map((name) => [name, tls.optionalText(name)] as const);
-    client.ssl = Object.fromEntries(files.filter(([, text]) => text !== null));
-    tls.end();
-  }
+  const tls = settings.tls();
+  if (tls !== null) client.ssl = tls;
   if (settings.has("sasl")) {
     const sasl = settings.below("sasl");
     const mechanism = sasl.choice("mechanism", ["plain", "scram-sha-256", "scram-sha-512"]);

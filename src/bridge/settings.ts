@@ -7,6 +7,11 @@ export interface Secrets {
   readFile: (path: string) => string;
 }
 
+/** As Node.js takes it. */
+export type Tls = Partial<Record<(typeof TLS)[number], string>>;
+
+const TLS = ["ca", "cert", "key"] as const;
+
 /** Reads an object of the configuration and collects its faults, so that one error names all. */
 export class Settings {
   readonly place: string;
@@ -105,6 +110,15 @@ export class Settings {
   /** An object below this one. An absent one is empty. */
   below(name: string): Settings {
     return new Settings(this.#own(name) ?? {}, this.at(name), this.faults, this.secrets);
+  }
+
+  /** What a TLS connection verifies and shows, if `tls` is configured. */
+  tls(): Tls | null {
+    if (!this.has("tls")) return null;
+    const given = this.below("tls");
+    const texts = TLS.map((name) => [name, given.optionalText(name)] as const);
+    given.end();
+    return Object.fromEntries(texts.filter(([, text]) => text !== null));
   }
 
   /** The given value as it is. */

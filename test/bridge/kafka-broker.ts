@@ -1,15 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { createConnection } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { Kafka, logLevel } from "kafkajs";
 import type { Afterwards } from "../ledger/afterwards.ts";
 import { freePort } from "../support/free-port.ts";
 import { ROOT } from "../support/root.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
+import { startServer } from "./broker-server.ts";
 import type { Broker } from "./ledger.ts";
 import { insist } from "./outbox-ledger.ts";
 
@@ -26,45 +25,17 @@ export async function startKafka(t: Pick<Afterwards, "after">) {
   const [port, controller] = [await freePort(), await freePort()];
   const file = join(folder, "server.properties");
   await writeFile(file, propertiesOf(folder, port, controller));
-  const format = java("kafka.tools.StorageTool", ["format", "-t", CLUSTER, "-c", file]);
-  await once(format, "exit");
-  let server = await serve();
-  t.after(async () => {
-    server.kill("SIGKILL");
-    await once(server, "exit");
-  });
-  return {
-    brokers: [`127.0.0.1:${port}`],
-    kill: async () => {
-      const ended = once(server, "exit");
-      server.kill("SIGKILL");
-      await ended;
-      server = await serve();
-    },
-  };
-
-  async function serve(): Promise<ChildProcess> {
-    const child = java("kafka.Kafka", [file]);
-    while (!(await isOpen(port))) await sleep(200);
-    return child;
-  }
+  const format = argumentsOf("kafka.tools.StorageTool", ["format", "-t", CLUSTER, "-c", file]);
+  await promisify(execFile)("java", format);
+  const { kill } = await startServer(t, port, ["java", ...argumentsOf("kafka.Kafka", [file])]);
+  return { brokers: [`127.0.0.1:${port}`], kill };
 }
 
 const CLUSTER = "MkU3OEVBNTcwNTJENDM2Qg";
 
-function java(main: string, args: string[]): ChildProcess {
+function argumentsOf(main: string, args: string[]): string[] {
   const options = ["-Xmx320m", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
-  return spawn("java", [...options, "-cp", `${KAFKA}/*`, main, ...args], { stdio: "ignore" });
-}
-
-async function isOpen(port: number): Promise<boolean> {
-  const socket = createConnection(port, "127.0.0.1");
-  const isConnected = await Promise.race([
-    once(socket, "connect").then(() => true),
-    once(socket, "error").then(() => false),
-  ]).catch(() => false);
-  socket.destroy();
-  return isConnected;
+  return [...options, "-cp", `${KAFKA}/*`, main, ...args];
 }
 
 function propertiesOf(folder: string, port: number, controller: number): string {

@@ -3,11 +3,13 @@ import { assertBalanced, type OpenBroker, runLedger } from "./ledger.ts";
 import { anOutboxBroker } from "./outbox-ledger.ts";
 import { aKafkaBroker } from "./kafka-broker.ts";
 import { LONG } from "./plans.ts";
+import { aRabbitMqBroker } from "./rabbitmq-broker.ts";
 
 const BROKERS: Record<string, OpenBroker> = {
   "outbox by rows": (afterwards) => anOutboxBroker(afterwards, "rows"),
   "outbox by replication": (afterwards) => anOutboxBroker(afterwards, "replication"),
   kafka: aKafkaBroker,
+  rabbitmq: aRabbitMqBroker,
 };
 
 for (const [name, open] of Object.entries(BROKERS)) {

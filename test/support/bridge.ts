@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import type { TestContext } from "node:test";
 import { type RunningBridge, startBridge } from "../../src/bridge/bridge.ts";
-import { readConfiguration } from "../../src/bridge/configuration.ts";
+import { checkBridge } from "../../src/bridge/check.ts";
+import { readConfiguration, type SourceConfiguration } from "../../src/bridge/configuration.ts";
 import { createPublisher } from "../../src/bridge/publisher.ts";
 import type { Delays } from "../../src/bridge/pump.ts";
 import { systemClock } from "../../src/lib/clock.ts";
@@ -110,16 +111,45 @@ export interface TestedBridge extends RunningBridge {
   get: (path: string) => Promise<{ status: number; text: string }>;
 }
 
+export interface BridgeRig {
+  /** Of the service. */
+  url: string;
+  sources: object[];
+  /** The variables that the sources name. */
+  env?: Record<string, string>;
+}
+
+const publisherAt = (url: string) =>
+  createPublisher({ url, token: PUBLISH_TOKEN, userAgent: "test" });
+
+function read({ sources, env = {} }: BridgeRig): SourceConfiguration[] {
+  const faults: string[] = [];
+  const secrets = { env, readFile: () => "" };
+  const found = readConfiguration(JSON.stringify({ sources }), secrets, faults);
+  if (faults.length > 0) throw new Error(faults.join("\n"));
+  return found;
+}
+
+/** What `bridge --check` writes. */
+export async function checked(rig: BridgeRig): Promise<string> {
+  const lines: string[] = [];
+  const ignore = () => undefined;
+  await checkBridge({
+    sources: read(rig),
+    publisher: publisherAt(rig.url),
+    log: { info: ignore, warn: ignore, error: ignore },
+    now: systemClock,
+    write: (line) => lines.push(line),
+  });
+  return lines.join("\n");
+}
+
 /** Runs a bridge in this process until the test ends. */
 export async function aBridge(
   t: TestContext,
-  { url, sources }: { url: string; sources: object[] },
+  rig: BridgeRig,
   delays: Delays = { firstMs: 5, maxMs: 20 },
 ): Promise<TestedBridge> {
-  const faults: string[] = [];
-  const secrets = { env: {}, readFile: () => "" };
-  const read = readConfiguration(JSON.stringify({ sources }), secrets, faults);
-  if (faults.length > 0) throw new Error(faults.join("\n"));
   const log: TestedBridge["log"] = [];
   const logging = new EventEmitter();
   const note = (level: string) => (facts: object, msg: string) => {
@@ -127,8 +157,8 @@ export async function aBridge(
     logging.emit("line");
   };
   const bridge = await startBridge({
-    sources: read,
-    publisher: createPublisher({ url, token: PUBLISH_TOKEN, userAgent: "test" }),
+    sources: read(rig),
+    publisher: publisherAt(rig.url),
     host: "127.0.0.1",
     port: 0,
     logOf: () => ({ info: note("info"), warn: note("warn"), error: note("error") }),
