@@ -27,7 +27,7 @@ export interface Source<Own extends Message = Message> {
   /** Returns how far the bridge is behind. Null if that is not known. */
   lag(): Promise<Lag | null>;
   /** Checks what the source needs. Returns what it found in sentences, and the first message without acknowledging it. */
-  check(): Promise<{ facts: string[]; first: Own | null }>;
+  check(): Promise<{ facts: string[]; first: Message | null }>;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import type { Mapping } from "./event.ts";
 import { kafkaSource } from "./kafka.ts";
 import { outboxSource } from "./outbox/outbox.ts";
+import { natsSource } from "./nats.ts";
 import { rabbitMqSource } from "./rabbitmq.ts";
 import type { Settings } from "./settings.ts";
 import type { OpenSource } from "./source.ts";
@@ -16,6 +17,7 @@ export const SOURCES = {
   outbox: outboxSource,
   kafka: kafkaSource,
   rabbitmq: rabbitMqSource,
+  nats: natsSource,
 } satisfies Record<string, (settings: Settings) => ConfiguredSource>;
 
 export type Kind = keyof typeof SOURCES;

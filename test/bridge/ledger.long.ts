@@ -2,6 +2,7 @@ import { test } from "node:test";
 import { assertBalanced, type OpenBroker, runLedger } from "./ledger.ts";
 import { anOutboxBroker } from "./outbox-ledger.ts";
 import { aKafkaBroker } from "./kafka-broker.ts";
+import { aNatsBroker } from "./nats-broker.ts";
 import { LONG } from "./plans.ts";
 import { aRabbitMqBroker } from "./rabbitmq-broker.ts";
 
@@ -10,6 +11,7 @@ const BROKERS: Record<string, OpenBroker> = {
   "outbox by replication": (afterwards) => anOutboxBroker(afterwards, "replication"),
   kafka: aKafkaBroker,
   rabbitmq: aRabbitMqBroker,
+  nats: aNatsBroker,
 };
 
 for (const [name, open] of Object.entries(BROKERS)) {
