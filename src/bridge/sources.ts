@@ -3,6 +3,7 @@ import { kafkaSource } from "./kafka.ts";
 import { outboxSource } from "./outbox/outbox.ts";
 import { natsSource } from "./nats.ts";
 import { rabbitMqSource } from "./rabbitmq.ts";
+import { redisSource } from "./redis.ts";
 import type { Settings } from "./settings.ts";
 import type { OpenSource } from "./source.ts";
 
@@ -18,6 +19,7 @@ export const SOURCES = {
   kafka: kafkaSource,
   rabbitmq: rabbitMqSource,
   nats: natsSource,
+  redis: redisSource,
 } satisfies Record<string, (settings: Settings) => ConfiguredSource>;
 
 export type Kind = keyof typeof SOURCES;

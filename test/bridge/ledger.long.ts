@@ -5,6 +5,7 @@ import { aKafkaBroker } from "./kafka-broker.ts";
 import { aNatsBroker } from "./nats-broker.ts";
 import { LONG } from "./plans.ts";
 import { aRabbitMqBroker } from "./rabbitmq-broker.ts";
+import { aRedisBroker } from "./redis-broker.ts";
 
 const BROKERS: Record<string, OpenBroker> = {
   "outbox by rows": (afterwards) => anOutboxBroker(afterwards, "rows"),
@@ -12,6 +13,7 @@ const BROKERS: Record<string, OpenBroker> = {
   kafka: aKafkaBroker,
   rabbitmq: aRabbitMqBroker,
   nats: aNatsBroker,
+  redis: aRedisBroker,
 };
 
 for (const [name, open] of Object.entries(BROKERS)) {

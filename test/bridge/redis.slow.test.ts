@@ -1,0 +1,176 @@
+// Depends on: src, docs, package.json
+
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parse } from "yaml";
+import { Afterwards } from "../ledger/afterwards.ts";
+import { aBridge, aFakeService, checked, type TestedBridge } from "../support/bridge.ts";
+import { samplesOf } from "../support/page-samples.ts";
+import { requireProgram } from "../support/required.ts";
+import { aShell } from "../support/shell.ts";
+import { assertBalanced, runLedger } from "./ledger.ts";
+import { SHORT } from "./plans.ts";
+import { aRedisBroker, startRedis } from "./redis-broker.ts";
+
+const hasRedis = (t: TestContext) => requireProgram(t, "redis-server", ["--version"]);
+
+test("each entry is one event while bridges, service, database and server are killed", async (t) => {
+  if (!(await hasRedis(t))) return;
+  const plan = { ...SHORT, seed: Math.floor(Math.random() * 2 ** 31) };
+  const ledger = await runLedger(aRedisBroker, plan);
+  t.diagnostic(JSON.stringify({ seed: plan.seed, ...ledger }));
+  assertBalanced(ledger);
+});
+
+test("the page's source publishes and acknowledges, and what is bad goes to its stream with the reason", async (t) => {
+  if (!(await hasRedis(t))) return;
+  const { url, client, rigFor, samples } = await aStream(t);
+  const shell = await aShell(t, { REDIS_URL: url });
+  await shell.runText(samples.sample("bash xadd"));
+  const add = (...fields: string[]) => client.sendCommand(["XADD", "orders", "*", ...fields]);
+  await add(
+    "organization",
+    "acme",
+    "type",
+    "order.created",
+    "data",
+    '{"n":1.10}',
+    "dedupe_key",
+    "k",
+  );
+  await add("organization", "acme", "type", "order.created", "data", "\xff");
+  const service = await aFakeService(t, ({ events }) => {
+    const faults = events.flatMap(({ data }, i) =>
+      typeof data === "string" ? [{ pointer: `/events/${i}/data`, detail: "must be object" }] : [],
+    );
+    return faults.length > 0 ? { status: 422, body: { errors: faults } } : { status: 202 };
+  });
+  const told = await checked(rigFor(service.url));
+  assert.match(
+    told,
+    /^ok +orders: stream orders of 3 entries, the group partner-api-bridge is created at the start$/m,
+  );
+  assert.match(
+    told,
+    /the first message becomes {"organization":"acme","type":"order.created","data":{"order_id":/,
+  );
+  assert.doesNotMatch(told, /append-only/);
+
+  const bridge = await aBridge(t, rigFor(service.url));
+  await bridge.logged((line) => line["msg"] === "set aside");
+  await settled(bridge);
+  const [aside] = await client.sendCommand<Entry[]>(["XRANGE", "orders.aside", "-", "+"]);
+  assert.deepEqual(aside?.[1].slice(4, 8), [
+    "data",
+    "\xff",
+    "partner-api-reason",
+    "data must be object",
+  ]);
+  const published = service.asked.at(-1)?.events ?? [];
+  assert.match(String(published[0]?.["dedupe_key"]), /^orders:orders\/\d+-0$/);
+  assert.equal(published[1]?.["dedupe_key"], "k");
+  assert.equal(await client.sendCommand(["XLEN", "orders"]), 3);
+});
+
+test("what another consumer has left is claimed, and what the bridge holds is not", async (t) => {
+  if (!(await hasRedis(t))) return;
+  const { client, rigFor } = await aStream(t);
+  await client.sendCommand(["XGROUP", "CREATE", "orders", "partner-api-bridge", "0", "MKSTREAM"]);
+  await fill(client, 1, 300);
+  const take = ["XREADGROUP", "GROUP", "partner-api-bridge", "dead", "COUNT", "100"];
+  await client.sendCommand([...take, "STREAMS", "orders", ">"]);
+  let isAway = true;
+  const service = await aFakeService(t, () => (isAway ? { status: 503 } : { status: 202 }));
+  const rig = rigFor(service.url, { claim_after: "1s", when_published: "delete" });
+  const first = await aBridge(t, rig);
+  await service.until((asked) => asked.length > 3);
+  const second = await aBridge(t, rig);
+  await sleep(3_000);
+  const [count, , , consumers] = await pendingIn(client);
+  assert.deepEqual([count, consumers.length], [300, 1], "one consumer holds all");
+  isAway = false;
+  await settled(first);
+  await second.stop();
+  assert.equal(numbersIn(service.asked).size, 300);
+  assert.equal(await client.sendCommand(["XLEN", "orders"]), 0);
+});
+
+test("what cannot be set aside is not acknowledged, and what was deleted before it was read is named", async (t) => {
+  if (!(await hasRedis(t))) return;
+  const { client, rigFor } = await aStream(t);
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const rig = rigFor(service.url);
+  await client.sendCommand(["SET", "orders.aside", "no stream"]);
+  await client.sendCommand(["XADD", "orders", "*", "type", "order.created"]);
+  const first = await aBridge(t, rig);
+  const { why } = await first.logged((line) => line["level"] === "error");
+  assert.match(String(why), /^WRONGTYPE/);
+  await first.stop();
+  const [count] = await pendingIn(client);
+  assert.equal(count, 1);
+
+  await client.sendCommand(["DEL", "orders.aside"]);
+  await fill(client, 1, 50);
+  await client.sendCommand(["XTRIM", "orders", "MAXLEN", "20"]);
+  const second = await aBridge(t, {
+    ...rig,
+    sources: rigFor(service.url, { claim_after: "1s" }).sources,
+  });
+  const noted = await second.logged((line) => "removed" in line);
+  assert.equal(noted["msg"], "entries were deleted before they were read");
+  await service.until((asked) => numbersIn(asked).size === 20);
+});
+
+test("after the server's end the bridge reads again what it held", async (t) => {
+  if (!(await hasRedis(t))) return;
+  const { client, kill, rigFor } = await aStream(t);
+  await fill(client, 1, 700);
+  let isAway = true;
+  const service = await aFakeService(t, () => (isAway ? { status: 503 } : { status: 202 }));
+  const bridge = await aBridge(t, rigFor(service.url));
+  await service.until((asked) => asked.length > 20);
+  await kill();
+  await bridge.logged((line) => line["msg"] === "the source fails: tried again");
+  isAway = false;
+  await service.until((asked) => numbersIn(asked).size === 700);
+  await settled(bridge);
+});
+
+type Client = Awaited<ReturnType<typeof startRedis>>["client"];
+type Entry = [id: string, fields: string[]];
+
+/** The source of the page, on a server of its own. */
+async function aStream(t: TestContext) {
+  const afterwards = new Afterwards();
+  t.after(() => afterwards.run());
+  const server = await startRedis(afterwards);
+  const samples = await samplesOf("bridge.md");
+  const [source] = (parse(samples.sample("yaml redis")) as { sources: [object] }).sources;
+  const rigFor = (url: string, further = {}) => ({
+    ...{ url, sources: [{ ...source, ...further }], env: { REDIS_URL: server.url } },
+  });
+  return { ...server, rigFor, samples };
+}
+
+async function fill(client: Client, first: number, last: number): Promise<void> {
+  for (let n = first; n <= last; n++) {
+    const fields = ["organization", "acme", "type", "order.created", "data", JSON.stringify({ n })];
+    await client.sendCommand(["XADD", "orders", "*", ...fields]);
+  }
+}
+
+type Pending = [count: number, first: string, last: string, consumers: [string, string][]];
+
+function pendingIn(client: Client): Promise<Pending> {
+  return client.sendCommand<Pending>(["XPENDING", "orders", "partner-api-bridge"]);
+}
+
+async function settled({ get }: TestedBridge): Promise<void> {
+  while (!(await get("/metrics")).text.includes('lag_messages{source="orders"} 0\n'));
+}
+
+function numbersIn(asked: readonly { events: Record<string, unknown>[] }[]): Set<number> {
+  const events = asked.flatMap((one) => one.events);
+  return new Set(events.map(({ data }) => (data as { n: number }).n));
+}
