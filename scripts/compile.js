@@ -12,6 +12,7 @@ const PAGES = ["site/console/", "site/desk/"];
 const PROGRAM = "dist/program/cli.js";
 /** Found at run time, or loaded only if they are asked for. */
 const NOT_BUNDLED = [
+  "@aws-sdk/client-sqs",
   "@nats-io/*",
   "@redis/client",
   "amqplib",

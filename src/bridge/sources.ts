@@ -6,6 +6,7 @@ import { rabbitMqSource } from "./rabbitmq.ts";
 import { redisSource } from "./redis.ts";
 import type { Settings } from "./settings.ts";
 import type { OpenSource } from "./source.ts";
+import { sqsSource } from "./sqs.ts";
 
 interface ConfiguredSource {
   open: OpenSource;
@@ -20,6 +21,7 @@ export const SOURCES = {
   rabbitmq: rabbitMqSource,
   nats: natsSource,
   redis: redisSource,
+  sqs: sqsSource,
 } satisfies Record<string, (settings: Settings) => ConfiguredSource>;
 
 export type Kind = keyof typeof SOURCES;

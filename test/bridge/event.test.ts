@@ -199,13 +199,13 @@ const FAULTS = [
   "sources[0].name must be 1 to 64 letters, digits, dots, _ and -",
   "sources[0].poll must be a duration from 1ms to 1m",
   "sources[0].url is in the variable EMPTY, which is empty",
-  "sources[1].kind must be one of outbox, kafka, rabbitmq, nats, redis",
+  "sources[1].kind must be one of outbox, kafka, rabbitmq, nats, redis, sqs",
   "sources[2].group is missing",
   "sources[2].set_aside.topic is missing",
   "sources[2].topics must not be empty",
   "sources[3].url must be a postgres:// or postgresql:// URL",
   "sources[4] must be an object",
-  "sources[4].kind is missing: it must be one of outbox, kafka, rabbitmq, nats, redis",
+  "sources[4].kind is missing: it must be one of outbox, kafka, rabbitmq, nats, redis, sqs",
   "sources[4].name is missing",
 ];
 

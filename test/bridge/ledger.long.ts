@@ -6,6 +6,7 @@ import { aNatsBroker } from "./nats-broker.ts";
 import { LONG } from "./plans.ts";
 import { aRabbitMqBroker } from "./rabbitmq-broker.ts";
 import { aRedisBroker } from "./redis-broker.ts";
+import { anSqsBroker } from "./sqs-broker.ts";
 
 const BROKERS: Record<string, OpenBroker> = {
   "outbox by rows": (afterwards) => anOutboxBroker(afterwards, "rows"),
@@ -14,6 +15,7 @@ const BROKERS: Record<string, OpenBroker> = {
   rabbitmq: aRabbitMqBroker,
   nats: aNatsBroker,
   redis: aRedisBroker,
+  sqs: anSqsBroker,
 };
 
 for (const [name, open] of Object.entries(BROKERS)) {

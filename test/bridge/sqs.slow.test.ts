@@ -1,0 +1,150 @@
+// Depends on: src, docs, package.json
+
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parse } from "yaml";
+import { Afterwards } from "../ledger/afterwards.ts";
+import { aBridge, aFakeService, checked, type TestedBridge } from "../support/bridge.ts";
+import { samplesOf } from "../support/page-samples.ts";
+import { assertBalanced, runLedger } from "./ledger.ts";
+import { SHORT } from "./plans.ts";
+import { anSqsBroker, hasSqs, startSqs } from "./sqs-broker.ts";
+
+test("each message is one event while bridges, service, database and server are killed", async (t) => {
+  if (!hasSqs(t)) return;
+  const plan = { ...SHORT, seed: Math.floor(Math.random() * 2 ** 31) };
+  const ledger = await runLedger(anSqsBroker, plan);
+  t.diagnostic(JSON.stringify({ seed: plan.seed, ...ledger }));
+  assertBalanced(ledger);
+});
+
+test("the page's source publishes and deletes, and what is bad goes to its queue with the reason", async (t) => {
+  if (!hasSqs(t)) return;
+  const { client, urlOf, rigFor } = await aQueue(t);
+  const text = (StringValue: string) => ({ DataType: "String", StringValue });
+  const send = (MessageBody: string, attributes: Record<string, string> = {}) =>
+    client.sendMessage({
+      ...{ QueueUrl: urlOf("orders"), MessageBody },
+      MessageAttributes: Object.fromEntries(
+        Object.entries(attributes).map(([name, value]) => [name, text(value)]),
+      ),
+    });
+  const { MessageId: id } = await send('{"tenant":"acme","n":1.10}', {
+    "event-type": "order.created",
+  });
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const told = await checked(rigFor(service.url));
+  assert.match(told, /^ok +orders: queue orders, 1 messages wait$/m);
+  assert.match(
+    told,
+    /the first message becomes {"organization":"acme",.*"data":{"tenant":"acme","n":1.10}/,
+  );
+  await send("no JSON", { "event-type": "order.created" });
+  const ten = Array.from({ length: 10 }, (_, i) => [`a${i}`, "x"]);
+  await send("with ten attributes", Object.fromEntries(ten) as Record<string, string>);
+
+  const bridge = await aBridge(t, rigFor(service.url));
+  await service.until((asked) => asked.length > 0);
+  assert.equal(service.asked[0]?.events[0]?.["dedupe_key"], `orders:orders/${id}`);
+  await settled(bridge);
+  const asked = {
+    QueueUrl: urlOf("aside"),
+    MaxNumberOfMessages: 10,
+    MessageAttributeNames: ["All"],
+  };
+  const { Messages: aside = [] } = await client.receiveMessage(asked);
+  const bad = aside.find(({ Body }) => Body === "no JSON");
+  const full = aside.find(({ Body }) => Body !== "no JSON");
+  const valueOf = (name: string) => bad?.MessageAttributes?.[name]?.StringValue;
+  assert.equal(valueOf("partner-api-reason"), "the message is not JSON");
+  assert.equal(valueOf("event-type"), "order.created");
+  assert.equal(Object.keys(full?.MessageAttributes ?? {}).length, 10);
+});
+
+test("what is held is not received again, however long the service is away, and a stop makes it visible at once", async (t) => {
+  if (!hasSqs(t)) return;
+  const { client, urlOf, rigFor } = await aQueue(t);
+  await fill(client, urlOf("orders"), 60);
+  let isAway = true;
+  const service = await aFakeService(t, () => (isAway ? { status: 503 } : { status: 202 }));
+  const rig = rigFor(service.url, { visibility_timeout: "3s" });
+  const bridge = await aBridge(t, rig);
+  await bridge.logged((line) => line["msg"] === "not published: tried again");
+  while (!(await bridge.get("/metrics")).text.includes('held_messages{source="orders"} 60\n'));
+  await sleep(5_000);
+  assert.equal(
+    (await bridge.get("/metrics")).text.includes('held_messages{source="orders"} 60\n'),
+    true,
+  );
+  const asked = { QueueUrl: urlOf("orders"), MaxNumberOfMessages: 10 };
+  assert.deepEqual((await client.receiveMessage(asked)).Messages ?? [], []);
+  await bridge.stop();
+  isAway = false;
+  const next = await aBridge(t, rig);
+  await settled(next);
+  const events = service.asked.slice(-20).flatMap((one) => one.events);
+  assert.equal(new Set(events.map((event) => event["dedupe_key"])).size, 60);
+});
+
+test("a group of a FIFO queue keeps its order, also if its requests fail", async (t) => {
+  if (!hasSqs(t)) return;
+  const { client, urlOf, rigFor } = await aQueue(t);
+  const QueueUrl = urlOf("orders.fifo");
+  for (let n = 0; n < 60; n++) {
+    const message = { QueueUrl, MessageBody: JSON.stringify({ tenant: "acme", n }) };
+    const ids = { MessageGroupId: `k${n % 3}`, MessageDeduplicationId: String(n) };
+    await client.sendMessage({ ...message, ...ids });
+  }
+  let turn = 0;
+  const published: number[] = [];
+  const service = await aFakeService(t, ({ events }) => {
+    if (turn++ % 3 === 1) return { status: 503 };
+    published.push(...events.map(({ data }) => (data as { n: number }).n));
+    return { status: 202 };
+  });
+  const queues = { queue: QueueUrl, set_aside: { queue: urlOf("aside.fifo") } };
+  const event = { organization: "acme", type: "order.created", data: { pointer: "" } };
+  await aBridge(t, rigFor(service.url, { ...queues, event }));
+  await service.until(() => published.length >= 60);
+  for (const key of [0, 1, 2]) {
+    const ofKey = published.filter((n) => n % 3 === key);
+    assert.deepEqual(
+      ofKey,
+      ofKey.toSorted((a, b) => a - b),
+    );
+  }
+});
+
+type Client = Awaited<ReturnType<typeof startSqs>>["client"];
+
+/** The source of the page, on a server of its own. */
+async function aQueue(t: TestContext) {
+  const afterwards = new Afterwards();
+  t.after(() => afterwards.run());
+  const { client, urlOf, env } = await startSqs(afterwards);
+  const { sample } = await samplesOf("bridge.md");
+  const [source] = (parse(sample("yaml sqs")) as { sources: [object] }).sources;
+  const local = {
+    ...{ queue: urlOf("orders"), set_aside: { queue: urlOf("aside") } },
+    ...{ endpoint: { env: "AWS_ENDPOINT" }, credentials: CREDENTIALS },
+  };
+  const rigFor = (url: string, further = {}) => ({
+    ...{ url, sources: [{ ...source, ...local, ...further }], env },
+  });
+  return { client, urlOf, rigFor };
+}
+
+const CREDENTIALS = { access_key_id: { env: "AWS_KEY" }, secret_access_key: { env: "AWS_SECRET" } };
+
+async function fill(client: Client, QueueUrl: string, last: number): Promise<void> {
+  const MessageAttributes = { "event-type": { DataType: "String", StringValue: "order.created" } };
+  for (let n = 1; n <= last; n++) {
+    const MessageBody = JSON.stringify({ tenant: "acme", n });
+    await client.sendMessage({ QueueUrl, MessageBody, MessageAttributes });
+  }
+}
+
+async function settled({ get }: TestedBridge): Promise<void> {
+  while (!(await get("/metrics")).text.includes('lag_messages{source="orders"} 0\n'));
+}
