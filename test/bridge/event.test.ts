@@ -203,7 +203,7 @@ const FAULTS = [
   "sources[2].group is missing",
   "sources[2].set_aside.topic is missing",
   "sources[2].topics must not be empty",
-  "sources[3].url must be a postgres:// or postgresql:// URL",
+  "sources[3].url must be a postgres://, postgresql://, mysql:// or mariadb:// URL",
   "sources[4] must be an object",
   "sources[4].kind is missing: it must be one of outbox, kafka, rabbitmq, nats, redis, sqs",
   "sources[4].name is missing",

@@ -2,6 +2,7 @@ import { test } from "node:test";
 import { assertBalanced, type OpenBroker, runLedger } from "./ledger.ts";
 import { anOutboxBroker } from "./outbox-ledger.ts";
 import { aKafkaBroker } from "./kafka-broker.ts";
+import { aMariaDbBroker } from "./mysql-broker.ts";
 import { aNatsBroker } from "./nats-broker.ts";
 import { LONG } from "./plans.ts";
 import { aRabbitMqBroker } from "./rabbitmq-broker.ts";
@@ -16,6 +17,7 @@ const BROKERS: Record<string, OpenBroker> = {
   nats: aNatsBroker,
   redis: aRedisBroker,
   sqs: anSqsBroker,
+  mariadb: aMariaDbBroker,
 };
 
 for (const [name, open] of Object.entries(BROKERS)) {

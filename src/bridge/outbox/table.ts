@@ -79,15 +79,32 @@ export async function describe(session: Session, settings: TableSettings): Promi
   const known = new Map(
     Object.entries(JSON.parse(row.columns) as Record<string, [quoted: string, type: string]>),
   );
+  const columns = columnsOf(settings, row.name, (name) => known.get(name)?.[0] ?? null);
+  return {
+    oid: row.oid,
+    name: row.name,
+    idType: known.get(settings.columns.id)?.[1] ?? "text",
+    columns,
+    keeps: settings.keeps,
+    isOpen: isOpenIf(columns),
+  };
+}
+
+/** Throws one fault that names every column that is missing. `quoted` returns null for a column that the table does not have. */
+export function columnsOf(
+  settings: TableSettings,
+  table: string,
+  quoted: (column: string) => string | null,
+): Columns {
   const missing: string[] = [];
-  const quoted = (name: keyof Columns) => known.get(settings.columns[name])?.[0] ?? null;
+  const find = (name: keyof Columns) => quoted(settings.columns[name]);
   const required = (name: keyof Columns) => {
-    const found = quoted(name);
+    const found = find(name);
     if (found === null) missing.push(settings.columns[name]);
     return found ?? "";
   };
   const optional = (name: keyof Columns) =>
-    settings.configured.has(name) ? required(name) : quoted(name);
+    settings.configured.has(name) ? required(name) : find(name);
   const columns: Columns = {
     id: required("id"),
     position: required("position"),
@@ -99,18 +116,14 @@ export async function describe(session: Session, settings: TableSettings): Promi
   };
   if (missing.length > 0) {
     const names = missing.map((name) => `"${name}"`).join(", ");
-    throw new SourceFault(`the table ${row.name} has no column ${names}: see \`columns\``);
+    throw new SourceFault(`the table ${table} has no column ${names}: see \`columns\``);
   }
-  const { publishedAt, setAside } = columns;
+  return columns;
+}
+
+export function isOpenIf({ publishedAt, setAside }: Columns): string {
   const isUnpublished = publishedAt === null ? "" : `${publishedAt} is null and `;
-  return {
-    oid: row.oid,
-    name: row.name,
-    idType: known.get(settings.columns.id)?.[1] ?? "text",
-    columns,
-    keeps: settings.keeps,
-    isOpen: `${isUnpublished}${setAside} is null`,
-  };
+  return `${isUnpublished}${setAside} is null`;
 }
 
 export interface OutboxMessage extends Message {
@@ -127,7 +140,10 @@ export interface OutboxRow {
 }
 
 /** A row without a key has no order to keep. A table without keys keeps the order of all its rows. */
-export function toMessage(row: OutboxRow, { name, columns }: Table): OutboxMessage {
+export function toMessage(
+  row: OutboxRow,
+  { name, columns }: Pick<Table, "name" | "columns">,
+): OutboxMessage {
   const identity = `${name}:${row.id}`;
   return {
     id: row.id,
@@ -182,7 +198,7 @@ export async function markSetAside(
 }
 
 /** The largest lag that is counted exactly. */
-const LAG_MAX = 100_000;
+export const LAG_MAX = 100_000;
 
 export async function countOpen(session: Session, { name, isOpen }: Table): Promise<number> {
   const [row] = await session.query<{ count: string }>(

@@ -1,0 +1,167 @@
+// Depends on: src, docs, package.json
+
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { parse } from "yaml";
+import { Afterwards } from "../ledger/afterwards.ts";
+import { aBridge, aFakeService, checked } from "../support/bridge.ts";
+import { samplesOf } from "../support/page-samples.ts";
+import { requireProgram } from "../support/required.ts";
+import { assertBalanced, runLedger } from "./ledger.ts";
+import { aMariaDbBroker, startMariaDb } from "./mysql-broker.ts";
+import { SHORT } from "./plans.ts";
+
+const hasMariaDb = (t: TestContext) =>
+  requireProgram(t, "mariadbd", ["--no-defaults", "--version"]);
+
+test("each row is one event while bridges, service and both databases are killed", async (t) => {
+  if (!(await hasMariaDb(t))) return;
+  const plan = { ...SHORT, seed: Math.floor(Math.random() * 2 ** 31) };
+  const ledger = await runLedger(aMariaDbBroker, plan);
+  t.diagnostic(JSON.stringify({ seed: plan.seed, ...ledger }));
+  assertBalanced(ledger);
+});
+
+test("a row becomes an event as it was written, and a refused one gets the reason", async (t) => {
+  if (!(await hasMariaDb(t))) return;
+  const { db, rigFor } = await anOutbox(t);
+  await db.query(`insert into shop.outbox (organization, type, data, occurred_at) values
+    ('acme', 'order.created', '{"n":1.10,"b":1e2,"a":"é"}', '2026-11-28 01:02:03.456789'),
+    ('acme', 'order.created', '{"n":-1}', '2026-11-28 01:02:03')`);
+  const service = await aFakeService(t, ({ events }) => {
+    const faults = events.flatMap(({ data }, i) =>
+      (data as { n: number }).n < 0
+        ? [{ pointer: `/events/${i}/data/n`, detail: "must be >= 0" }]
+        : [],
+    );
+    return faults.length > 0 ? { status: 422, body: { errors: faults } } : { status: 202 };
+  });
+  const rig = rigFor(service.url);
+  const told = await checked(rig);
+  assert.match(told, /^ok +orders: MariaDB 1[0-9.]+, 2 open rows in `outbox`$/m);
+  assert.doesNotMatch(told, /sorts or scans/);
+  assert.match(
+    told,
+    /"data":{"n":1.10,"b":1e2,"a":"é"},"occurred_at":"2026-11-28T01:02:03.456789Z","dedupe_key":"orders:`outbox`:1"}/,
+  );
+  const bridge = await aBridge(t, rig);
+  await bridge.logged((line) => line["msg"] === "set aside");
+  await bridge.logged((line) => line["msg"] === "published");
+  while (!(await bridge.get("/metrics")).text.includes('lag_messages{source="orders"} 0\n'));
+  const [rows] = await db.query(
+    "select set_aside, published_at is null as open from shop.outbox order by id",
+  );
+  assert.deepEqual(rows, [
+    { set_aside: null, open: 0 },
+    { set_aside: "data/n must be >= 0", open: 1 },
+  ]);
+});
+
+test("two bridges on one table publish each row once and in the order of its key, and one takes over", async (t) => {
+  if (!(await hasMariaDb(t))) return;
+  const { db, rigFor } = await anOutbox(t);
+  await fill(db, 1, 800);
+  let turn = 0;
+  const seen: number[] = [];
+  const service = await aFakeService(t, ({ events }) => {
+    if (turn++ % 3 === 1) return { status: 503 };
+    seen.push(...events.map(({ data }) => (data as { n: number }).n));
+    return { status: 202 };
+  });
+  const rig = rigFor(service.url, { when_published: "delete" });
+  const first = await aBridge(t, rig);
+  await service.until(() => seen.length > 0);
+  await aBridge(t, rig);
+  await first.stop();
+  await fill(db, 801, 1_000);
+  await service.until(() => seen.length >= 1_000);
+  assert.equal(new Set(seen).size, 1_000);
+  for (let key = 0; key < 10; key++) {
+    const ofKey = seen.filter((n) => n % 10 === key);
+    assert.deepEqual(
+      ofKey,
+      ofKey.toSorted((a, b) => a - b),
+    );
+  }
+});
+
+test("each kind of id is found again, and each kind of value is JSON", async (t) => {
+  if (!(await hasMariaDb(t))) return;
+  const { db, rigFor } = await anOutbox(t);
+  const ids = [
+    ["binary(16)", "x'00ff27'"],
+    ["varchar(50)", "'it\\'s a \\\\ \u00e9'"],
+    ["bigint unsigned", "18446744073709551615"],
+    ["decimal(30,0)", "123456789012345678901234567890"],
+  ] as const;
+  for (const [i, [type, value]] of ids.entries()) {
+    const members = "json_object('flag', true)";
+    await db.query(`create table shop.o${i} (id ${type} primary key, big bigint, price decimal(9,2), flag boolean,
+      at datetime(3), zeros int(8) zerofill, data json, published_at timestamp null, set_aside varchar(10))`);
+    await db.query(
+      `insert into shop.o${i} values (${value}, 9007199254740993, 1.10, true, '2026-11-28 01:02:03.5', 7, ${members}, null, null)`,
+    );
+    const service = await aFakeService(t, () => ({
+      status: 422,
+      body: { detail: "a reason that is too long for its column" },
+    }));
+    const event = { organization: "acme", type: "a.b", data: { pointer: "" } };
+    const bridge = await aBridge(t, rigFor(service.url, { table: `shop.o${i}`, event }));
+    await bridge.logged((line) => line["msg"] === "set aside");
+    const [rows] = await db.query(`select set_aside from shop.o${i}`);
+    assert.deepEqual(rows, [{ set_aside: "422 a reas" }], type);
+    const data = service.asked[0]?.events[0]?.["data"] as Record<string, unknown>;
+    const { big, price, flag, at, zeros, data: own } = data;
+    const expected = [
+      9007199254740993n.toString(),
+      1.1,
+      true,
+      "2026-11-28T01:02:03.500Z",
+      "00000007",
+    ];
+    assert.deepEqual(
+      [String(big).slice(0, 15), price, flag, at, zeros],
+      [expected[0]?.toString().slice(0, 15), ...expected.slice(1)],
+    );
+    assert.deepEqual(own, { flag: true });
+    await bridge.stop();
+  }
+});
+
+test("what the table or the role lacks is said, all of it", async (t) => {
+  if (!(await hasMariaDb(t))) return;
+  const { db, port, rigFor } = await anOutbox(t);
+  await db.query("create table shop.bad (id int primary key)");
+  await db.query("create user reader identified by 'secret'; grant select on shop.* to reader");
+  const reason = async (further: object) =>
+    /^FAILS orders: (.*)$/m.exec(await checked(rigFor("http://127.0.0.1:1", further)))?.[1];
+  assert.equal(
+    await reason({ table: "bad" }),
+    'the table `bad` has no column "published_at", "set_aside": see `columns`',
+  );
+  assert.equal(await reason({ table: "none" }), "there is no table none, or no right to see it");
+  const url = `mysql://reader:secret@127.0.0.1:${port}/shop`;
+  assert.match((await reason({ url })) ?? "", /^UPDATE command denied to user 'reader'/i);
+});
+
+async function anOutbox(t: TestContext) {
+  const afterwards = new Afterwards();
+  t.after(() => afterwards.run());
+  const server = await startMariaDb(afterwards);
+  const { sample } = await samplesOf("bridge.md");
+  const [source] = (parse(sample("yaml mysql")) as { sources: [object] }).sources;
+  const rigFor = (url: string, further = {}) => ({
+    ...{ url, sources: [{ ...source, ...further }], env: { OUTBOX_URL: server.url } },
+  });
+  return { ...server, rigFor };
+}
+
+type Db = Awaited<ReturnType<typeof startMariaDb>>["db"];
+
+async function fill(db: Db, first: number, last: number): Promise<void> {
+  const rows = Array.from({ length: last - first + 1 }, (_, i) => first + i).map((n) => [
+    ...["acme", "order.created", `k${n % 10}`],
+    JSON.stringify({ n }),
+  ]);
+  await db.query("insert into shop.outbox (organization, type, `key`, data) values ?", [rows]);
+}
