@@ -31,6 +31,7 @@ export async function tryCompose(given: Given): Promise<void> {
   await trial.during("deliveries", await trial.partner("first"), () => sleep(5_000), {
     failedMax: 0,
   });
+  await tryMigrationThatFails(trial);
   await trial.compose("down", "--timeout", "30");
   await rm(join(disk, "data"), { recursive: true });
   await mkdir(join(disk, "data"));
@@ -74,6 +75,20 @@ export async function tryCompose(given: Given): Promise<void> {
     await trial.compose("up", "--wait");
   });
   await trial.compose("down", "--volumes");
+}
+
+/** `up --wait` ends, and names the migration. */
+async function tryMigrationThatFails(trial: Trial): Promise<void> {
+  const since = Date.now();
+  const said = await trial.shell("OWNER_PASSWORD=wrong docker compose up --wait").then(
+    () => "it succeeded",
+    (error: unknown) => String(error),
+  );
+  trial.tell({
+    ...{ name: "a migration that fails", requests: 0, failed: 0, lost: 0 },
+    seconds: (Date.now() - since) / 1_000,
+    fault: said.includes(`service "migrate" didn't complete successfully`) ? null : said,
+  });
 }
 
 /** A file system of its own for the database, so that it can be filled. */

@@ -1,8 +1,9 @@
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Afterwards } from "../ledger/afterwards.ts";
 import { issueAuthority, issueCertificate } from "../../src/listen/self-signed.ts";
+import { freePort } from "../support/free-port.ts";
 import { call, partnerOf } from "../support/rig.ts";
 import { startLoad } from "../support/rolling-load.ts";
 import { ROOT } from "../support/root.ts";
@@ -32,7 +33,6 @@ export interface Given {
 
 export type Partner = Awaited<ReturnType<Trial["partner"]>>;
 
-const URLS = { partnerUrl: "http://127.0.0.1:8080", operatorUrl: "http://127.0.0.1:8081" };
 const RECEIVER = "receiver.example";
 /** A delivery that failed once is attempted again after a minute. */
 const ARRIVAL_MS = 240_000;
@@ -46,6 +46,8 @@ export class Trial {
   readonly #given: Given;
   readonly #receiver: string;
   #token = "";
+  #partnerUrl = "";
+  #operatorUrl = "";
 
   private constructor(given: Given, files: string[]) {
     this.#given = given;
@@ -59,7 +61,12 @@ export class Trial {
     await trial.#copyProject();
     await trial.#writeCertificates();
     await writeFile(join(given.folder, "trial.yaml"), trial.#additions(nodes, volume));
+    const [partners, operators, grafana] = [await freePort(), await freePort(), await freePort()];
+    trial.#partnerUrl = `http://127.0.0.1:${partners}`;
+    trial.#operatorUrl = `http://127.0.0.1:${operators}`;
     await trial.shell("./new-secrets.sh > .env");
+    const ports = `PARTNERS_PORT=${partners}\nOPERATORS_PORT=${operators}\nGRAFANA_PORT=${grafana}\n`;
+    await appendFile(join(trial.deploy, ".env"), ports);
     const [, token = ""] =
       /^ADMIN_TOKEN=(.*)$/m.exec(await readFile(join(trial.deploy, ".env"), "utf8")) ?? [];
     trial.#token = token;
@@ -98,7 +105,7 @@ export class Trial {
 
   operator(path: string, body?: object) {
     const method = body ? "POST" : "GET";
-    return call(`${URLS.operatorUrl}/api/v1/admin${path}`, { method, token: this.#token, body });
+    return call(`${this.#operatorUrl}/api/v1/admin${path}`, { method, token: this.#token, body });
   }
 
   /** A new partner with a subscription of the receiver. */
@@ -107,7 +114,10 @@ export class Trial {
     const scopes = ["webhooks:manage"];
     const { body } = await this.operator("/keys", { organization: slug, scopes });
     const token = String(body["token"]);
-    const partner = partnerOf(URLS, token);
+    const partner = partnerOf(
+      { partnerUrl: this.#partnerUrl, operatorUrl: this.#operatorUrl },
+      token,
+    );
     return { token, subscription: await partner.subscribe(`https://${RECEIVER}:8443/`) };
   }
 
@@ -118,7 +128,7 @@ export class Trial {
     work: () => Promise<unknown>,
     { failedMax = Infinity }: { failedMax?: number } = {},
   ): Promise<void> {
-    const load = startLoad(URLS.partnerUrl, subscription, token);
+    const load = startLoad(this.#partnerUrl, subscription, token);
     const since = Date.now();
     await work().finally(() => sleep(1_000).then(() => load.stop()));
     const seconds = (Date.now() - since) / 1_000;

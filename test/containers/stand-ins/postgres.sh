@@ -7,7 +7,8 @@ if ((EUID == 0)); then
   exec setpriv --reuid=postgres --regid=postgres --init-groups "$0" "$@"
 fi
 if [[ ! -s $PGDATA/PG_VERSION ]]; then
-  initdb --username="$POSTGRES_USER" --pwfile=<(echo "$POSTGRES_PASSWORD") --auth-local=trust --auth-host=scram-sha-256 >/dev/null
+  initdb --username="$POSTGRES_USER" --pwfile=<(echo "$POSTGRES_PASSWORD") --locale=C.UTF-8 \
+    --auth-local=trust --auth-host=scram-sha-256 >/dev/null
   echo 'host all all all scram-sha-256' >>"$PGDATA/pg_hba.conf"
   pg_ctl -w start -o "-c listen_addresses=''" >/dev/null
   createdb --username="$POSTGRES_USER" "$POSTGRES_DB"
