@@ -29,6 +29,7 @@ import { publish } from "./publish.ts";
 import { publishOverHttp } from "./publish-over-http.ts";
 import { roles } from "./roles.ts";
 import { steady } from "./steady.ts";
+import { workers } from "./workers.ts";
 import type { Scenario } from "./support/scenario.ts";
 
 /** In order of execution. */
@@ -44,6 +45,7 @@ export const SCENARIOS: Scenario[] = [
   trace,
   across,
   split,
+  workers,
   claimCost,
   fairness,
   neighbours,

@@ -130,4 +130,11 @@ async function statOf(pid: number): Promise<Stat | null> {
   };
 }
 
+/** Returns the processes that a process has started. */
+export async function childrenOf(pid: number): Promise<number[]> {
+  const pids = (await readdir("/proc")).filter(isPid).map(Number);
+  const all = await Promise.all(pids.map(statOf));
+  return pids.filter((_, i) => all[i]?.parent === pid);
+}
+
 const isPid = (name: string) => /^\d+$/.test(name);
