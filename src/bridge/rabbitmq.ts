@@ -10,7 +10,7 @@ import type {
 } from "amqplib";
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isObject } from "../lib/is-object.ts";
+import { isObject } from "../lib/objects.ts";
 import { Inbox } from "./inbox.ts";
 import type { Settings, Tls } from "./settings.ts";
 import {

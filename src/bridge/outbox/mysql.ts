@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection, QueryOptions } from "mysql2/promise";
 import type { Tls } from "../settings.ts";
-import { isObject } from "../../lib/is-object.ts";
+import { isObject } from "../../lib/objects.ts";
 import { loadClient, type Source, type SourceContext, SourceFault } from "../source.ts";
 import {
   type Columns,
