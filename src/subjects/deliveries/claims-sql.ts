@@ -103,13 +103,8 @@ export async function claimDue(
     )
     select c.id, c.attempts, c.lost_leases as "lostLeases", c.event_id as "eventId", c.type, c.occurred_at as "occurredAt",
            c.data, c.traceparent, coalesce(c.subscription_id, b.subscription_id) as "subscriptionId",
-<<<<<<< HEAD
            c.number as "subscriptionNumber", c.organization_id as "organizationId", c.sealed_secret as "sealedSecret", c.url, c.active,
-           b.max_per_second as "maxPerSecond", b.burst, b.full_at as "fullAt", b.tokens
-=======
-           c.organization_id as "organizationId", c.sealed_secret as "sealedSecret", c.url, c.active,
            b.max_per_second as "maxPerSecond", b.burst, b.full_at as "fullAt", b.tokens, b.held as "isHeld"
->>>>>>> c8981c4e (Hold a subscription: nothing of it is claimed, and everything is kept)
       from (
         select c.*, e.type, e.occurred_at, e.data, e.traceparent, s.number, s.sealed_secret, s.url,
                s.auto_disabled_at is null and s.deleted_at is null as active
