@@ -2,6 +2,7 @@ import { after } from "../lib/clock.ts";
 import { numberedId, type SubscriptionId } from "../lib/ids.ts";
 import { repeat } from "../lib/parts.ts";
 import type { Queryable } from "../postgres/database.ts";
+import { countCancelled } from "../subjects/activity/counted.ts";
 import type { Dependencies } from "../subjects/dependencies.ts";
 import {
   batchOf,
@@ -25,9 +26,7 @@ import {
   tryLockJobs,
 } from "../subjects/redeliveries/sql.ts";
 import { findSubscriptions } from "../subjects/subscriptions/sql.ts";
-
-/** The most reads of the history in one turn. */
-const STEPS_MAX = 20;
+import { continueWaiting, STEPS_MAX } from "./waiting-turn.ts";
 
 /**
  * Writes the next deliveries of a job. They, their marks and the job's place share one transaction, so that a crash neither
@@ -37,14 +36,18 @@ export async function takeRedeliveryTurn({
   db,
   clock,
   nudge,
-}: Pick<Dependencies, "db" | "clock" | "nudge">): Promise<boolean> {
+  activity,
+}: Pick<Dependencies, "db" | "clock" | "nudge" | "activity">): Promise<boolean> {
   const now = clock();
   const turn = await db.begin(async (tx) => {
     if (!(await tryLockJobs(tx))) return null;
     const job = await lockNextJob(tx, now);
-    return job && { job, targets: await continueJob(tx, job, now) };
+    if (job === null) return null;
+    if (job.action !== "redeliver") return { job, ...(await continueWaiting(tx, job, now)) };
+    return { job, targets: await continueJob(tx, job, now), cancelled: [] };
   });
   if (!turn) return false;
+  countCancelled(activity, turn.cancelled);
   const { organizationId } = turn.job;
   nudge([...turn.targets].map((subscriptionId) => ({ subscriptionId, organizationId })));
   return true;

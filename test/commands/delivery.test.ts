@@ -73,6 +73,7 @@ test("a delivery is listed with its state and shown with all attempts", async ()
     due_at: null,
     finished_at: "2026-01-02T00:00:00.000Z",
     held_at: null,
+    cancel_reason: null,
   });
   const [first, second] = attempt_log;
   assert.match(first?.id ?? "", /^att_/);

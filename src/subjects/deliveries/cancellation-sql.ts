@@ -1,4 +1,5 @@
 import {
+  type DeliveryId,
   type EventId,
   lastDeliveryOf,
   type OrganizationId,
@@ -76,6 +77,29 @@ export async function cancelWaitingOfEvent(
     ${countGone(db)}`;
   const cancelled = counts.reduce((sum, one) => sum + one.cancelled, 0);
   return { counts, isSomeLeft: cancelled === CANCELLED_MAX };
+}
+
+/** The same for these deliveries. An operator's reason stays with each. */
+export async function cancelForReason(
+  db: Queryable,
+  ids: DeliveryId[],
+  { reason, now }: { reason: string; now: Date },
+): Promise<CancelledCount[]> {
+  return db<CancelledCount[]>`
+    with gone as (
+      delete from waiting_deliveries
+       where id in (
+         select id from waiting_deliveries
+          where id = any(${ids}::uuid[])
+          order by id
+            for update)
+      returning *
+    ),
+    ${keepGone(db, now)},
+    reasons as (
+      insert into cancel_reasons (delivery_id, reason, cancelled_at) select id, ${reason}, ${now} from gone
+    )
+    ${countGone(db)}`;
 }
 
 /** Tables that write the deleted rows into the history, and the leases of those whose attempt is under way. */

@@ -12,17 +12,18 @@ import {
   SPAN_RULE,
 } from "../../commands/output.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { redeliverCommand } from "../redeliveries/commands.ts";
+import { attemptCommand, cancelCommand, redeliverCommand } from "../redeliveries/commands.ts";
 import type { DeliveryQuery } from "./query.ts";
 import { DELIVERY_STATES } from "./rules.ts";
 import { deliveryHeadings, deliveryLine, showDelivery } from "./text.ts";
-import type { DeliveryDetail, DeliveryView } from "./work.ts";
+import type { DeliveryDetail } from "./work.ts";
 
 export function deliveryCommands(program: Command, context: CommandContext): void {
   const delivery = program.command("delivery").description("deliveries of events to subscriptions");
   listCommand(delivery, context);
   showCommand(delivery, context);
   attemptCommand(delivery, context);
+  cancelCommand(delivery, context);
   redeliverCommand(delivery, context);
 }
 
@@ -59,23 +60,5 @@ function showCommand(delivery: Command, context: CommandContext): void {
         api.get<DeliveryDetail>(at`/deliveries/${id}`),
       );
       print(context, options, found, (detail) => showDelivery(detail, context));
-    });
-}
-
-function attemptCommand(delivery: Command, context: CommandContext): void {
-  delivery
-    .command("attempt <id>")
-    .description("attempt a waiting delivery now")
-    .addOption(jsonOption())
-    .action(async (id: string, options: JsonOption) => {
-      const due = await context.withOperatorApi((api) =>
-        api.post<DeliveryView>(at`/deliveries/${id}/attempt`, {}),
-      );
-      print(
-        context,
-        options,
-        due,
-        ({ id, attempts }) => `Delivery ${id} is due now: attempt ${attempts + 1}.\n`,
-      );
     });
 }

@@ -90,6 +90,7 @@ const DELIVERY = {
   due_at: NullableTimestamp,
   finished_at: NullableTimestamp,
   held_at: timestampOrNull("Since when an operator holds its subscription, if it waits."),
+  cancel_reason: textOrNull("Why an operator cancelled it; null if it was not, or a rule did."),
 };
 
 const EXAMPLE = {
@@ -110,6 +111,7 @@ const EXAMPLE = {
   due_at: "2026-01-31T09:31:00.041Z",
   finished_at: null,
   held_at: null,
+  cancel_reason: null,
 };
 
 export const Delivery = Type.Object(DELIVERY, {

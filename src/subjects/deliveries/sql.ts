@@ -224,6 +224,8 @@ export interface Delivery {
   redeliveredAs: DeliveryId | null;
   /** Since when an operator holds its subscription, if it waits. */
   heldAt: Date | null;
+  /** Why an operator cancelled it. Null: it is not cancelled, or a rule did. */
+  cancelReason: string | null;
 }
 
 /** Null if absent. */
@@ -255,7 +257,8 @@ export function withNames(db: Queryable, deliveries: Fragment): Statement<Delive
            s.organization_id as "organizationId", d.state, d.attempts, d.last_reason as "lastReason",
            moment_of(d.id) as "createdAt", d.due_at as "dueAt", d.finished_at as "finishedAt",
            o.slug as "organizationSlug", s.url, coalesce(e.request_id::text, e.request_name) as "requestId",
-           m.delivery_id as "redeliveryOf", r.redelivery_id as "redeliveredAs", c.held_at as "heldAt"
+           m.delivery_id as "redeliveryOf", r.redelivery_id as "redeliveredAs", c.held_at as "heldAt",
+           x.reason as "cancelReason"
       from (${deliveries}) d
       left join redelivery_marks m on m.redelivery_id = d.id
      cross join lateral (select coalesce(m.event_id, event_of(d.id)) as event_id) i
@@ -266,6 +269,7 @@ export function withNames(db: Queryable, deliveries: Fragment): Statement<Delive
         select id, organization_id, url from subscriptions where number = d.subscription_number
       ) s on true
       left join organizations o on o.id = s.organization_id
+      left join cancel_reasons x on x.delivery_id = d.id and d.state = 'cancelled'
       left join subscription_ceilings c on c.subscription_id = s.id and d.state = 'waiting'
       left join lateral (
         select redelivery_id from redelivery_marks where delivery_id = d.id order by redelivery_id desc limit 1

@@ -15,8 +15,9 @@ const STATE_COLUMN = deliveryHeadings.indexOf("STATE");
 
 export function deliveryLine(item: DeliveryView): Line {
   const reason = item.reason === null ? "" : ` (${item.reason})`;
+  const state = item.held_at ? `${item.state}, held` : item.state;
   return {
-    cells: [item.id, shortTime(item.created_at), item.state, `${item.attempts}${reason}`],
+    cells: [item.id, shortTime(item.created_at), state, `${item.attempts}${reason}`],
     note: `${cut(item.organization.slug, 24)} → ${cut(item.host, 48)}  ${cut(item.event_type, 40)}`,
     styles: { [STATE_COLUMN]: DELIVERY_STYLES[item.state] },
   };
@@ -36,6 +37,8 @@ export function showDelivery(delivery: DeliveryDetail, options: { isTerminal: bo
       created: delivery.created_at,
       due: delivery.due_at ?? "-",
       finished: delivery.finished_at ?? "-",
+      ...(delivery.held_at && { held: `since ${delivery.held_at}` }),
+      ...(delivery.cancel_reason && { because: delivery.cancel_reason }),
       ...(delivery.request_id !== null && { request: delivery.request_id }),
       ...(delivery.redelivery_of !== null && { repeats: delivery.redelivery_of }),
       ...(delivery.redelivered_as !== null && { "redelivered as": delivery.redelivered_as }),
@@ -49,8 +52,10 @@ export function showDelivery(delivery: DeliveryDetail, options: { isTerminal: bo
   return `${facts}\n${attempts}${options.isTerminal ? nextStep(delivery) : ""}`;
 }
 
-/** The command that sends a delivery again that did not arrive. */
-function nextStep({ id, state, redelivered_as, subscription }: DeliveryDetail): string {
+/** The command that sends a delivery that waits or did not arrive. */
+function nextStep({ id, state, redelivered_as, subscription, ...rest }: DeliveryDetail): string {
+  if (rest.held_at) return `\nTo go on: partner-api subscription release ${rest.subscription_id}\n`;
+  if (state === "waiting") return `\nTo attempt it now: partner-api delivery attempt ${id}\n`;
   if (redelivered_as !== null || (state !== "dead_lettered" && state !== "cancelled")) return "";
   const again = `partner-api delivery redeliver ${id}`;
   if (subscription.auto_disabled_at === null && subscription.deleted_at === null) {

@@ -31,7 +31,8 @@ function notWaiting(state: DeliveryState): PartnerError {
   return new PartnerError("not_waiting", detail);
 }
 
-function requireServed(standing: Standing | null): void {
+/** Throws unless attempts at this subscription are made. */
+export function requireServed(standing: Standing | null): void {
   if (standing?.deletedAt !== null || standing.autoDisabledAt !== null) {
     const detail = "The subscription is not active, so its deliveries are being cancelled.";
     throw new PartnerError("subscription_inactive", detail);

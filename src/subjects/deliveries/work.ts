@@ -58,6 +58,7 @@ export function viewDelivery(row: Delivery) {
     due_at: row.dueAt?.toISOString() ?? null,
     finished_at: row.finishedAt?.toISOString() ?? null,
     held_at: row.heldAt?.toISOString() ?? null,
+    cancel_reason: row.cancelReason,
   };
 }
 

@@ -83,9 +83,9 @@ export const DOCUMENTED_LABEL = LABEL.source.replace("\\ud800-\\udfff", "");
 /** `LABEL` in words. */
 export const LABEL_RULE = `1 to ${LABEL_MAX} characters, none of them a control or bidirectional character`;
 
-export function labelFaults(label: string): Fault[] {
+export function labelFaults(label: string, pointer = "/label"): Fault[] {
   const isValid = LABEL.test(label) && Array.from(label).length <= LABEL_MAX;
-  return isValid ? [] : [{ pointer: "/label", detail: `must be ${LABEL_RULE}` }];
+  return isValid ? [] : [{ pointer, detail: `must be ${LABEL_RULE}` }];
 }
 
 /** A window opens with an organization's first request. */

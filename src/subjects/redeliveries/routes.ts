@@ -13,7 +13,7 @@ import { parseId } from "../../lib/ids.ts";
 import { Delivery, DeliveryParams } from "../deliveries/schema.ts";
 import { viewDelivery } from "../deliveries/work.ts";
 import type { Dependencies } from "../dependencies.ts";
-import type { RequestedState } from "./rules.ts";
+import type { Action, RequestedState } from "./rules.ts";
 import {
   RedeliveriesPage,
   Redelivery,
@@ -39,10 +39,11 @@ export function createRedeliveryRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "createRedelivery",
         tags: ["Redeliveries"],
-        summary: "Redeliver many deliveries",
+        summary: "Redeliver, attempt or cancel many deliveries",
         description:
-          "Starts a job that redelivers the events of all finished deliveries that match, at a bounded rate. It skips " +
-          "deliveries that were already redelivered. One job runs at a time for each subscription; others wait.",
+          "Starts a job for all deliveries that match, at a bounded rate. `redeliver` sends the events of finished ones again " +
+          "and skips those that were already redelivered. `attempt_now` makes waiting ones due, each once. `cancel` cancels " +
+          "waiting ones. One job runs at a time for each subscription; others wait.",
         body: redeliveryBody(deps.eventTypes.names),
         response: {
           200: RedeliveryPreview,
@@ -50,6 +51,7 @@ export function createRedeliveryRoute(app: App, deps: Dependencies): void {
           ...operatorProblems(
             "not_found",
             "subscription_inactive",
+            "subscription_held",
             "redelivery_limit",
             ...BODY_PROBLEMS,
           ),
@@ -61,11 +63,17 @@ export function createRedeliveryRoute(app: App, deps: Dependencies): void {
         return reply.code(200).send(await previewRedelivery(deps, request.body));
       }
       const made = await createRedelivery(deps, request.body, operatorOf(request));
-      logChange(request, "create_redelivery", made.id);
+      logChange(request, CREATIONS[made.action], made.id);
       return reply.code(202).send(made);
     },
   );
 }
+
+const CREATIONS: Record<Action, string> = {
+  redeliver: "create_redelivery",
+  attempt_now: "attempt_deliveries",
+  cancel: "cancel_deliveries",
+};
 
 export function listRedeliveriesRoute(app: App, deps: Dependencies): void {
   app.get(

@@ -15,12 +15,23 @@ export function isRedeliverable(state: DeliveryState): state is RedeliverableSta
   return state !== "waiting";
 }
 
-/** Returns the states that a job takes, in order. */
+/** Returns the states that a redelivery takes, in order. */
 export function statesOf(state: RedeliverableState | null): RedeliverableState[] {
   return state === null ? ["dead_lettered", "cancelled"] : [state];
 }
 
 export const RATE = { default: 50, max: 1_000 };
+
+/**
+ * What a job does with the deliveries: sends finished ones again, makes waiting ones due, or cancels waiting ones. Nobody waits for a
+ * cancellation, so it is as fast as a job may be.
+ */
+export const ACTIONS = ["redeliver", "attempt_now", "cancel"] as const;
+export type Action = (typeof ACTIONS)[number];
+
+export function defaultRateOf(action: Action): number {
+  return action === "cancel" ? RATE.max : RATE.default;
+}
 
 /** The largest number of unfinished jobs. */
 export const UNFINISHED_MAX = 100;

@@ -7,7 +7,7 @@ import type {
 } from "../../lib/ids.ts";
 import type { Queryable } from "../../postgres/database.ts";
 import { eventOf, isFinishedAs, isOfEvent, stateOf, typeOf } from "../deliveries/sql.ts";
-import type { RedeliverableState, RedeliveryState } from "./rules.ts";
+import type { Action, RedeliverableState, RedeliveryState } from "./rules.ts";
 
 /** The deliveries that a job sends again. */
 export interface RedeliveryFilter {
@@ -24,6 +24,9 @@ export interface RedeliveryFilter {
 
 interface NewJob extends RedeliveryFilter {
   id: RedeliveryId;
+  action: Action;
+  /** Why the deliveries are cancelled. Null: the job does not cancel. */
+  cancelReason: string | null;
   createdBy: string;
   createdAt: Date;
   /** Null: each to its own subscription. */
@@ -53,8 +56,8 @@ export interface Job extends Omit<NewJob, "openWriters">, JobPlace {
 
 function columns(db: Queryable) {
   return db`
-    id, organization_id as "organizationId", subscription_id as "subscriptionId", delivery_state as "deliveryState",
-    reason, event_id as "eventId", event_type as "eventType", since, until, created_by as "createdBy",
+    id, action, cancel_reason as "cancelReason", organization_id as "organizationId", subscription_id as "subscriptionId",
+    delivery_state as "deliveryState", reason, event_id as "eventId", event_type as "eventType", since, until, created_by as "createdBy",
     created_at as "createdAt", to_subscription_id as "toSubscriptionId", rate_per_second as "ratePerSecond", total,
     at_subscription as "atSubscription", at_state as "atState", at_delivery as "atDelivery", state, done, skipped,
     failed, finished_at as "finishedAt", written_at as "writtenAt"`;
@@ -100,10 +103,10 @@ function isWriter(db: Queryable) {
 
 export async function insertJob(db: Queryable, job: NewJob): Promise<Job> {
   const [row] = await db<[Job]>`
-    insert into redelivery_jobs (id, organization_id, subscription_id, delivery_state, reason, event_id, event_type,
+    insert into redelivery_jobs (id, action, cancel_reason, organization_id, subscription_id, delivery_state, reason, event_id, event_type,
                                  since, until, created_by, created_at, to_subscription_id, rate_per_second, total,
                                  open_writers, state, next_at)
-    values (${job.id}, ${job.organizationId}, ${job.subscriptionId}, ${job.deliveryState}, ${job.reason},
+    values (${job.id}, ${job.action}, ${job.cancelReason}, ${job.organizationId}, ${job.subscriptionId}, ${job.deliveryState}, ${job.reason},
             ${job.eventId}, ${job.eventType}, ${job.since}, ${job.until}, ${job.createdBy}, ${job.createdAt},
             ${job.toSubscriptionId}, ${job.ratePerSecond}, ${job.total}, ${job.openWriters}, 'queued', ${job.createdAt})
     returning ${columns(db)}`;
@@ -311,7 +314,7 @@ export async function listPassed(
 }
 
 /** Deliveries that a count reads. Each may also be looked up among the events and the marks. */
-const COUNTED_MAX = 50_000;
+export const COUNTED_MAX = 50_000;
 
 /**
  * Counts matching deliveries, and how many of them were already sent again. Reads a bounded number. `isCut`: there are more to

@@ -1,5 +1,6 @@
 import {
   type Fault,
+  listed,
   noSuch,
   PartnerError,
   rangeFaults,
@@ -21,8 +22,11 @@ import { findOwners, OWNERS_MAX, readDeliveryQuery, type ReadQuery } from "../de
 import { searchDeliveries } from "../deliveries/search-sql.ts";
 import { type Delivery, findDelivery } from "../deliveries/sql.ts";
 import { type DeliveryView, viewDelivery } from "../deliveries/work.ts";
+import { countWaiting } from "../deliveries/waiting-sql.ts";
+import { requireServed } from "../deliveries/waiting.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { listEverKnown } from "../event-types/work.ts";
+import { labelFaults } from "../keys/rules.ts";
 import { getOrganization } from "../organizations/work.ts";
 import { readPage } from "../pages.ts";
 import {
@@ -32,6 +36,9 @@ import {
   listSubscriptionIds,
 } from "../subscriptions/sql.ts";
 import {
+  type Action,
+  ACTIONS,
+  defaultRateOf,
   isRedeliverable,
   RATE,
   REDELIVERABLE_STATES,
@@ -40,6 +47,7 @@ import {
   UNFINISHED_MAX,
 } from "./rules.ts";
 import {
+  COUNTED_MAX,
   countMatching,
   countUnfinishedJobs,
   findJob,
@@ -109,6 +117,7 @@ export async function redeliver(
     dueAt: now,
     finishedAt: null,
     heldAt: (await findStanding(db, subscription.id))?.heldAt ?? null,
+    cancelReason: null,
   };
 }
 
@@ -121,28 +130,40 @@ function inactive(): PartnerError {
 const SAMPLE_MAX = 10;
 
 /** Counts the deliveries that match. Reads a bounded number of deliveries. */
-async function countRedeliverable(
+async function countMatches(
   db: Queryable,
+  action: Action,
   filter: RedeliveryFilter & { createdAt: Date },
 ): Promise<{ count: number; estimated: boolean; already_redelivered: number }> {
   const { organizationId, subscriptionId } = filter;
   const owners = { organizationId, subscriptionId, host: null };
   const ids = await listSubscriptionIds(db, { ...owners, limit: OWNERS_MAX + 1 });
-  const { count, redelivered, isCut } = await countMatching(db, filter, {
-    subscriptionIds: ids.slice(0, OWNERS_MAX),
-    states: statesOf(filter.deliveryState),
-  });
+  const subscriptionIds = ids.slice(0, OWNERS_MAX);
+  const { count, redelivered, isCut } =
+    action === "redeliver"
+      ? await countMatching(db, filter, {
+          subscriptionIds,
+          states: statesOf(filter.deliveryState),
+        })
+      : {
+          ...(await countWaiting(db, filter, { subscriptionIds, limit: COUNTED_MAX })),
+          redelivered: 0,
+        };
   const estimated = isCut || ids.length > OWNERS_MAX;
   return { count, estimated, already_redelivered: redelivered };
 }
 
 /** Returns the newest deliveries that match. */
-async function sampleOf(db: Queryable, filter: RedeliveryFilter): Promise<DeliveryView[]> {
+async function sampleOf(
+  db: Queryable,
+  action: Action,
+  filter: RedeliveryFilter,
+): Promise<DeliveryView[]> {
   const { organizationId, subscriptionId, deliveryState, ...search } = filter;
   const owners = await findOwners(db, { organizationId, subscriptionId, host: null });
   const page = { after: null, limit: SAMPLE_MAX };
   const found = await Promise.all(
-    statesOf(deliveryState).map((state) =>
+    (action === "redeliver" ? statesOf(deliveryState) : (["waiting"] as const)).map((state) =>
       searchDeliveries(db, { ...search, ...owners, state }, page),
     ),
   );
@@ -167,19 +188,22 @@ const MEMBERS = [
 type RedeliveryQuery = Partial<Record<(typeof MEMBERS)[number], string | undefined>>;
 
 /**
- * Reads the filter of a redelivery, and adds its faults to `faults`. Returns a function that resolves its names, and throws if
+ * Reads the filter of a job, and adds its faults to `faults`. Returns a function that resolves its names, and throws if
  * one does not exist.
  */
 async function readRedeliveryFilter(
   deps: Pick<Dependencies, "db" | "eventTypes" | "platformOrganization">,
+  action: Action,
   query: RedeliveryQuery,
   faults: Fault[],
 ): Promise<() => Promise<RedeliveryFilter>> {
   const found: Fault[] = [];
   const types = await listEverKnown(deps);
   const { state = null, ...read } = readDeliveryQuery(query, types, found);
-  if (state !== null && !isRedeliverable(state)) {
-    const detail = `must be one of ${REDELIVERABLE_STATES.join(", ")}`;
+  const allowed: readonly string[] = action === "redeliver" ? REDELIVERABLE_STATES : ["waiting"];
+  if (state !== null && !allowed.includes(state)) {
+    const detail =
+      allowed.length === 1 ? `must be ${allowed[0]}` : `must be one of ${listed(allowed)}`;
     found.push({ pointer: "/state", detail });
   }
   faults.push(...found.map(({ pointer, detail }) => ({ pointer: `/filter${pointer}`, detail })));
@@ -223,11 +247,13 @@ export type RedeliveryView = ReturnType<typeof viewRedelivery>;
 function viewRedelivery(row: Job) {
   return {
     id: publicId("rdl", row.id),
+    action: row.action,
+    reason: row.cancelReason,
     state: row.state,
     filter: {
       organization: publicId("org", row.organizationId),
       subscription: row.subscriptionId && publicId("wh", row.subscriptionId),
-      state: row.deliveryState,
+      state: row.action === "redeliver" ? row.deliveryState : "waiting",
       reason: row.reason,
       event: row.eventId === null ? row.eventType : publicId("evt", row.eventId),
       since: row.since?.toISOString() ?? null,
@@ -248,30 +274,35 @@ function viewRedelivery(row: Job) {
 type Deps = Pick<Dependencies, "db" | "clock" | "eventTypes" | "platformOrganization">;
 
 interface RedeliveryRequest {
+  /** Default: `redeliver`. */
+  action?: string | undefined;
+  /** Why the deliveries are cancelled. A preview needs none. */
+  reason?: string | undefined;
   filter: RedeliveryQuery;
   /** The `wh_<uuid>` of an active subscription of the organization. Default: the delivery's own. */
   to?: string | undefined;
   rate_per_second?: number | undefined;
+  dry_run?: boolean | undefined;
 }
 
-/** The deliveries that a job would send. */
+/** The deliveries that a job would send, attempt or cancel. */
 export type RedeliveryPreview = Awaited<ReturnType<typeof previewRedelivery>>;
 
 export async function previewRedelivery(deps: Deps, request: RedeliveryRequest) {
-  const { filter } = await readRequest(deps, request);
-  const found = await countRedeliverable(deps.db, { ...filter, createdAt: deps.clock() });
-  return { ...found, sample: await sampleOf(deps.db, filter) };
+  const { action, filter } = await readRequest(deps, request);
+  const found = await countMatches(deps.db, action, { ...filter, createdAt: deps.clock() });
+  return { ...found, sample: await sampleOf(deps.db, action, filter) };
 }
 
-/** Creates a job that sends the matching deliveries again. A process with a dispatcher works on it. */
+/** Creates a job for the matching deliveries. A process with a dispatcher works on it. */
 export async function createRedelivery(
   deps: Deps,
   request: RedeliveryRequest,
   createdBy: string,
 ): Promise<RedeliveryView> {
-  const { filter, to } = await readRequest(deps, request);
+  const { action, cancelReason, filter, to } = await readRequest(deps, request);
   const now = deps.clock();
-  const { count: total } = await countRedeliverable(deps.db, { ...filter, createdAt: now });
+  const { count: total } = await countMatches(deps.db, action, { ...filter, createdAt: now });
   const job = await deps.db.begin(async (tx) => {
     await lockJobs(tx);
     if ((await countUnfinishedJobs(tx)) >= UNFINISHED_MAX) {
@@ -280,9 +311,10 @@ export async function createRedelivery(
     }
     return insertJob(tx, {
       ...filter,
-      ...{ id: timeOrderedId(now), createdBy, createdAt: now, toSubscriptionId: to, total },
-      ratePerSecond: request.rate_per_second ?? RATE.default,
-      openWriters: await listWriters(tx),
+      ...{ id: timeOrderedId(now), action, cancelReason, createdBy, createdAt: now },
+      ...{ toSubscriptionId: to, total },
+      ratePerSecond: request.rate_per_second ?? defaultRateOf(action),
+      openWriters: action === "redeliver" ? await listWriters(tx) : [],
     });
   });
   return viewRedelivery(job);
@@ -336,13 +368,42 @@ export async function setRedeliveryState(
 /** Reads a request. Throws one error that names every fault, or the thing that does not exist. */
 async function readRequest(
   deps: Deps,
-  { filter: query, to, rate_per_second: rate = RATE.default }: RedeliveryRequest,
-): Promise<{ filter: RedeliveryFilter; to: SubscriptionId | null }> {
-  const faults = rangeFaults("/rate_per_second", rate, RATE.max);
-  const resolve = await readRedeliveryFilter(deps, query, faults);
+  request: RedeliveryRequest,
+): Promise<{
+  action: Action;
+  cancelReason: string | null;
+  filter: RedeliveryFilter;
+  to: SubscriptionId | null;
+}> {
+  const { action: said = "redeliver", filter: query, to, rate_per_second: rate = 1 } = request;
+  const action = ACTIONS.find((one) => one === said) ?? "redeliver";
+  const reason = request.reason?.trim() ?? (request.dry_run ? null : undefined);
+  const faults = [
+    ...(action === said
+      ? []
+      : [{ pointer: "/action", detail: `must be one of ${listed(ACTIONS)}` }]),
+    ...reasonFaults(action, reason),
+    ...(action !== "redeliver" && to !== undefined
+      ? [{ pointer: "/to", detail: "must be absent, unless action is redeliver" }]
+      : []),
+    ...rangeFaults("/rate_per_second", rate, RATE.max),
+  ];
+  const resolve = await readRedeliveryFilter(deps, action, query, faults);
   requireNoFaults(faults);
   const filter = await resolve();
-  return { filter, to: to === undefined ? null : await findTarget(deps.db, filter, to) };
+  if (action === "attempt_now" && filter.subscriptionId !== null) {
+    requireServed(await findStanding(deps.db, filter.subscriptionId));
+  }
+  const target = to === undefined ? null : await findTarget(deps.db, filter, to);
+  return { action, cancelReason: reason ?? null, filter, to: target };
+}
+
+/** `reason`: null if none is needed yet. */
+function reasonFaults(action: Action, reason: string | null | undefined): Fault[] {
+  const pointer = "/reason";
+  if (action === "cancel") return reason === null ? [] : labelFaults(reason ?? "", pointer);
+  if (reason === undefined || reason === null) return [];
+  return [{ pointer, detail: "must be absent, unless action is cancel" }];
 }
 
 async function findTarget(

@@ -148,9 +148,10 @@ test("a bad request is refused with all faults at once", async () => {
     assert.equal(status, 422);
     return (body as { errors: Fault[] }).errors.map(({ pointer }) => pointer).sort();
   };
-  assert.deepEqual(await pointersOf({ filter, rate_per_second: 1_001 }), ["/rate_per_second"]);
   const pointers = ["/filter", "/filter/reason", "/filter/since", "/filter/state"];
   assert.deepEqual(await pointersOf({ filter }), pointers);
+  const more = await pointersOf({ filter, rate_per_second: 1_001 });
+  assert.deepEqual(more, [...pointers, "/rate_per_second"]);
 });
 
 test("a misspelt filter, which would send too much, is refused", async () => {
