@@ -142,6 +142,8 @@ interface Shape<Item> {
   line: (item: Item) => Line;
   /** Printed if there are no items. */
   empty: string;
+  /** Printed first. */
+  before?: string;
 }
 
 /** Reads one page of a list and prints it. All options but `--json` are the query. */
@@ -149,7 +151,7 @@ export async function listPage<Item>(
   context: CommandContext,
   path: string,
   options: PageOptions,
-  shapeOf: (items: Item[]) => Shape<Item>,
+  shapeOf: (items: Item[], page: Page<Item>) => Shape<Item>,
   reading?: { readsEventTypes: boolean },
 ): Promise<void> {
   const query = { ...options, json: undefined };
@@ -158,16 +160,21 @@ export async function listPage<Item>(
     reading,
   );
   const { next_cursor: cursor, unreachable: away = [] } = page;
-  const { headings, line, empty } = shapeOf(page.items);
-  const none = away.length === 0 ? `${empty}\n` : ""; // They may be in the missing cell.
-  print(context, options, page, ({ items }) =>
-    items.length === 0 ? none : table(headings, items.map(line), context),
+  const { headings, line, empty, before = "" } = shapeOf(page.items, page);
+  const nothing = cursor === null ? empty : "None among those that were searched so far.";
+  const none = away.length === 0 ? `${nothing}\n` : ""; // They may be in the missing cell.
+  print(
+    context,
+    options,
+    page,
+    ({ items }) => before + (items.length === 0 ? none : table(headings, items.map(line), context)),
   );
   if (options.json) return;
   if (away.length > 0) {
     context.stderr(`No answer from cell ${away.join(", ")}: its items are missing.\n`);
   }
-  if (cursor !== null) context.stderr(`More results: add --cursor ${cursor}\n`);
+  const more = page.items.length === 0 ? "Search on" : "More results";
+  if (cursor !== null) context.stderr(`${more}: add --cursor ${cursor}\n`);
 }
 
 export const SPAN_RULE = "1h, 7d, or a time such as 2026-01-31T00:00:00Z";

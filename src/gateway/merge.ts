@@ -11,7 +11,10 @@ import {
 } from "../subjects/activity/rules.ts";
 import { type ActivityView, type NearLimitView, shareOf } from "../subjects/activity/work.ts";
 import { hostIn } from "../subjects/deliveries/query.ts";
+import { DELIVERY_STATES, type DeliveryState } from "../subjects/deliveries/rules.ts";
+import { COUNTED_EXACTLY } from "../subjects/deliveries/search-sql.ts";
 import type { EventTypeView } from "../subjects/events/work.ts";
+import type { DeliveriesPageView } from "../subjects/listings.ts";
 import { type Found, FOUND_MAX } from "../subjects/operators/find.ts";
 import type { ProcessView } from "../subjects/processes/work.ts";
 import type { Part } from "./cells.ts";
@@ -55,6 +58,26 @@ export function mergePages(
   return {
     items: shown.flatMap((group) => combine(group.map(({ item }) => item))),
     next_cursor: groups.length > limit ? last : (end?.cursor ?? null),
+  };
+}
+
+/** The rest of a page that cells answer with an operation's lists, merged. */
+export const EXTRAS: ReadonlyMap<string, (pages: CellPage[]) => object> = new Map([
+  ["listDeliveries", (pages) => mergeCounts(pages as (CellPage & Counted)[])],
+]);
+
+type Counted = Pick<DeliveriesPageView, "searched_until" | "counts">;
+
+/** Beyond what is counted exactly, one number stands for more. */
+function mergeCounts(pages: Counted[]): Counted {
+  const ends = pages.flatMap((page) => page.searched_until ?? []).sort();
+  const counts = pages.flatMap((page) => page.counts ?? []);
+  const inState = (state: DeliveryState) =>
+    Math.min(COUNTED_EXACTLY + 1, sum(counts.map((one) => one[state])));
+  const merged = Object.fromEntries(DELIVERY_STATES.map((state) => [state, inState(state)]));
+  return {
+    searched_until: ends.at(-1) ?? null,
+    ...(counts.length > 0 && { counts: merged as Record<DeliveryState, number> }),
   };
 }
 

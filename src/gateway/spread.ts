@@ -7,7 +7,7 @@ import { USER_AGENT } from "../lib/product.ts";
 import { parseKeyId } from "../subjects/keys/rules.ts";
 import { Away, type CellRequest } from "./cell.ts";
 import { type Cells, noAnswer, read, Said } from "./cells.ts";
-import { type CellPage, COMBINED, mergePages, MERGES } from "./merge.ts";
+import { type CellPage, COMBINED, EXTRAS, mergePages, MERGES } from "./merge.ts";
 
 /** Answers a request with what a cell says, or with an object. `asked` is the request for a cell. */
 export type Respond = (
@@ -58,7 +58,8 @@ function responderOf(
         const pages = parts.map(({ cell, body }) => (namesCell ? naming(cell.name, body) : body));
         const order = { isAscending: spread === "ascending", combine: COMBINED.get(operation) };
         const { limit } = readPageRequest(query);
-        return lacking(unreachable, mergePages(pages, { limit, ...order }));
+        const extras = EXTRAS.get(operation)?.(pages);
+        return lacking(unreachable, { ...mergePages(pages, { limit, ...order }), ...extras });
       };
     case "merged": {
       const merge = MERGES.get(operation);

@@ -1,5 +1,5 @@
 import type { Fault } from "../lib/errors.ts";
-import { type OrganizationId, UUID } from "../lib/ids.ts";
+import { type DeliveryId, type OrganizationId, timeOfId, UUID } from "../lib/ids.ts";
 import type { Page, PageRequest } from "../lib/page.ts";
 import {
   type DeliveryQuery,
@@ -9,7 +9,8 @@ import {
   readDeliveryQuery,
   refuseEmpty,
 } from "./deliveries/query.ts";
-import { searchDeliveries } from "./deliveries/search-sql.ts";
+import type { DeliveryState } from "./deliveries/rules.ts";
+import { countDeliveries, searchDeliveries } from "./deliveries/search-sql.ts";
 import { type DeliveryView, viewDelivery } from "./deliveries/work.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { listEverKnown } from "./event-types/work.ts";
@@ -102,6 +103,14 @@ export async function pageOfSubscriptions(
   });
 }
 
+/** A page of deliveries. */
+export interface DeliveriesPageView extends Page<DeliveryView> {
+  /** Since when all that was created has been searched, if the search stopped before the end. */
+  searched_until: string | null;
+  /** The matching deliveries in each state, if they were asked for. */
+  counts?: Record<DeliveryState, number>;
+}
+
 /** Returns a page of deliveries, newest first, in any state. */
 export async function pageOfDeliveries(
   {
@@ -109,27 +118,40 @@ export async function pageOfDeliveries(
     eventTypes,
     platformOrganization,
   }: Pick<Dependencies, "db" | "eventTypes" | "platformOrganization">,
-  query: PageRequest & DeliveryQuery,
-): Promise<Page<DeliveryView>> {
+  { count, ...query }: PageRequest & DeliveryQuery & { count?: string | undefined },
+): Promise<DeliveriesPageView> {
   const faults: Fault[] = [];
   refuseEmpty(query.organization, faults);
+  const isCounting = readBoolean("/count", count, faults) ?? false;
   const filter = readDeliveryQuery(
     query,
     await listEverKnown({ db, eventTypes, platformOrganization }),
     faults,
   );
-  return readPage(query, {
+  const ends: (DeliveryId | null)[] = [];
+  let counts: Record<DeliveryState, number> | undefined;
+  const page = await readPage(query, {
     name: "deliveries",
     form: new RegExp(`^${UUID}$`),
     faults,
     positionOf: (row) => row.id,
     rows: async (after, limit) => {
       const organizationId = await idOf(db, query.organization);
-      const owners = await findOwners(db, { ...filter, organizationId });
-      return searchDeliveries(db, { ...filter, ...owners }, { after, limit });
+      const owned = { ...filter, ...(await findOwners(db, { ...filter, organizationId })) };
+      const counted = isCounting ? await countDeliveries(db, owned) : null;
+      const part = await searchDeliveries(db, owned, { after, limit });
+      ends.push(part.reached, counted?.reached ?? null);
+      counts = counted?.counts;
+      return part;
     },
     view: viewDelivery,
   });
+  const [end] = ends
+    .filter((id) => id !== null)
+    .sort()
+    .reverse();
+  const searchedUntil = end === undefined ? null : timeOfId(end).toISOString();
+  return { ...page, searched_until: searchedUntil, ...(counts && { counts }) };
 }
 
 /** Returns null if no organization is named. Finds closed ones, too, because their history stays. */

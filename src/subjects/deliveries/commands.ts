@@ -9,14 +9,17 @@ import {
   pageOptions,
   type PageOptions,
   print,
+  shortTime,
   SPAN_RULE,
 } from "../../commands/output.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { attemptCommand, cancelCommand, redeliverCommand } from "../redeliveries/commands.ts";
+import type { DeliveriesPageView } from "../listings.ts";
 import type { DeliveryQuery } from "./query.ts";
 import { DELIVERY_STATES } from "./rules.ts";
 import { deliveryHeadings, deliveryLine, showDelivery } from "./text.ts";
-import type { DeliveryDetail } from "./work.ts";
+import { COUNTED_EXACTLY } from "./search-sql.ts";
+import type { DeliveryDetail, DeliveryView } from "./work.ts";
 
 export function deliveryCommands(program: Command, context: CommandContext): void {
   const delivery = program.command("delivery").description("deliveries of events to subscriptions");
@@ -38,16 +41,28 @@ function listCommand(delivery: Command, context: CommandContext): void {
     .option("--state <state>", `only in this state: ${DELIVERY_STATES.join(", ")}`)
     .option("--reason <reason>", "only with this reason of the last failure, such as http_503")
     .option("--since <time>", `created at or after: ${SPAN_RULE}`)
-    .option("--until <time>", "created before");
+    .option("--until <time>", "created before")
+    .option("--count", "also count the matches in each state");
   pageOptions(list).action(({ since, until, ...rest }: PageOptions & DeliveryQuery) => {
     const now = (context.clock ?? systemClock)();
     const options = { ...rest, since: momentOf(since, now), until: momentOf(until, now) };
-    return listPage(context, "/deliveries", options, () => ({
+    return listPage(context, "/deliveries", options, (_items: DeliveryView[], page) => ({
       headings: deliveryHeadings,
       line: deliveryLine,
       empty: "No delivery matches.",
+      before: countsLine(page as Partial<DeliveriesPageView>),
     }));
   });
+}
+
+/** A service of an older version answers without counts. */
+function countsLine({ counts, searched_until: end }: Partial<DeliveriesPageView>): string {
+  if (!counts) return "";
+  const all = Object.entries(counts).map(([state, count]) => {
+    const shown = count > COUNTED_EXACTLY ? `more than ${COUNTED_EXACTLY}` : String(count);
+    return `${shown} ${state}`;
+  });
+  return `${all.join(", ")}${end ? `, searched until ${shortTime(end)} only` : ""}\n`;
 }
 
 function showCommand(delivery: Command, context: CommandContext): void {

@@ -13,6 +13,7 @@ import { idPattern } from "../../lib/ids.ts";
 import { OrganizationFilter, OrganizationLabel } from "../organizations/schema.ts";
 import { HOST_TEXT, REASON } from "./query.ts";
 import { DELIVERY_STATES, FAILURE_DETAILS, FAILURE_REASONS } from "./rules.ts";
+import { COUNTED_EXACTLY } from "./search-sql.ts";
 
 const Failure = Type.Object(
   {
@@ -120,7 +121,26 @@ export const Delivery = Type.Object(DELIVERY, {
   examples: [EXAMPLE],
 });
 
-export const DeliveriesPage = pageOfCells(Delivery, "DeliveriesPage", "Deliveries, newest first.");
+const Counts = Type.Object(
+  Object.fromEntries(DELIVERY_STATES.map((state) => [state, Type.Integer()])),
+  {
+    title: "DeliveryCounts",
+    description: `The deliveries in each state that match the other filters. Exact up to ${COUNTED_EXACTLY}; ${COUNTED_EXACTLY + 1} stands for more.`,
+  },
+);
+
+const Found = pageOfCells(Delivery, "DeliveriesPage", "Deliveries, newest first.");
+
+export const DeliveriesPage = Type.Object(
+  {
+    ...Found.properties,
+    searched_until: timestampOrNull(
+      "If the search stopped before the end: only what was created since then has been searched, for the page and for the counts.",
+    ),
+    counts: Type.Optional(Counts),
+  },
+  { title: "DeliveriesPage", description: "Deliveries, newest first." },
+);
 
 const Attempt = Type.Object(
   {
@@ -235,6 +255,9 @@ export const deliveriesQuery = (types: readonly string[]) =>
     ),
     since: sentTime("Created at or after."),
     until: sentTime("Created before."),
+    count: Type.Optional(
+      Type.Boolean({ description: "True: also count the matches in each state." }),
+    ),
     ...CellsPageQuery.properties,
   });
 

@@ -7,7 +7,7 @@ import {
 } from "../../lib/ids.ts";
 import type { Queryable } from "../../postgres/database.ts";
 import type { Fragment } from "../../postgres/driver/statement.ts";
-import type { DeliveryState } from "./rules.ts";
+import { DELIVERY_STATES, type DeliveryState } from "./rules.ts";
 import {
   type Delivery,
   isFinishedAs,
@@ -89,6 +89,89 @@ export async function searchDeliveries(
   return { rows, reached: isFull ? null : (found[0]?.reached ?? null) };
 }
 
+/** Up to this number, matching deliveries are counted exactly. The next number stands for more. */
+export const COUNTED_EXACTLY = 10_000;
+
+/** Rows that a count reads for each state. */
+const COUNT_READ_MAX = 50_000;
+
+/**
+ * Counts the matching deliveries in each state, which the filter's own state does not narrow. Above `COUNTED_EXACTLY` it returns one
+ * more. If it reads too many that do not match, it counts only down to the id that it has `reached`.
+ */
+export async function countDeliveries(
+  db: Queryable,
+  filter: DeliveryFilter,
+): Promise<{ counts: Record<DeliveryState, number>; reached: DeliveryId | null }> {
+  const found = await Promise.all(
+    DELIVERY_STATES.map(async (state) => ({ state, ...(await countIn(db, { ...filter, state })) })),
+  );
+  const counts = Object.fromEntries(found.map(({ state, count }) => [state, count]));
+  const [reached = null] = found
+    .flatMap((one) => one.reached ?? [])
+    .sort()
+    .reverse();
+  return { counts: counts as Record<DeliveryState, number>, reached };
+}
+
+/** A count does not depend on the order in which it reads. So it reads in order only if it cannot read all. */
+async function countIn(
+  db: Queryable,
+  filter: DeliveryFilter & { state: DeliveryState },
+): Promise<{ count: number; reached: DeliveryId | null }> {
+  const [{ count, isCut }] = await db<[{ count: number; isCut: boolean }]>`
+    with read as materialized (${all(db, filter)} limit ${COUNT_READ_MAX + 1})
+    select (select count(*)::int from (
+              select from read where true ${residue(db, filter)} limit ${COUNTED_EXACTLY + 1}
+            ) f) as count,
+           (select count(*) from read) > ${COUNT_READ_MAX} as "isCut"`;
+  if (!isCut || count > COUNTED_EXACTLY) return { count, reached: null };
+
+  const first = { after: null, limit: 1 };
+  const [row] = await db<[{ count: number; reached: DeliveryId | null }]>`
+    with ${searchQueue(db, filter, first, COUNT_READ_MAX)}, ${searchHistory(db, filter, first, COUNT_READ_MAX)},
+    reached as (
+      select id from (select id from queue_end union all select id from history_end) e
+       order by id desc
+       limit 1
+    )
+    select count(*)::int as count, (select id from reached) as reached
+      from (select id from queue union all select id from history) d
+     where id >= coalesce((select id from reached), id)`;
+  return row;
+}
+
+/** The rows in one state that an index finds, in any order. */
+function all(db: Queryable, filter: DeliveryFilter & { state: DeliveryState }): Fragment {
+  const { subscriptionIds, crowd, eventId, state, reason } = filter;
+  const inTime = { after: null, limit: 0 };
+  if (state === "waiting") {
+    const inPage = isInPage(db, filter, inTime);
+    if (eventId) return db`select * from (${waitingOfEvent(db, eventId, inPage)}) w`;
+    if (!subscriptionIds) return db`${selectWaiting(db)} where true ${inPage}`;
+    return db`
+      select w.*
+        from unnest(${subscriptionIds}::uuid[]) as s (owner)
+       cross join lateral (${selectWaiting(db)} where subscription_id = s.owner ${inPage}) w`;
+  }
+  const rows = (condition: Fragment) => db`
+    ${selectFinished(db)}
+     where ${condition}
+       ${state === "delivered" ? db`` : isFinishedAs(db, reason ? null : state)}
+       ${reason ? db`and last_reason = ${reason}` : db``}
+       ${isFinishedInPage(db, filter, inTime)}`;
+  if (eventId) return rows(isOfEvent(db, eventId));
+  if (subscriptionIds) {
+    return db`
+      select f.*
+        from subscriptions s
+       cross join lateral (${rows(db`subscription_number = s.number`)}) f
+       where s.id = any(${subscriptionIds}::uuid[])`;
+  }
+  const isIndexed = crowd?.organizationId && state !== "delivered" && !reason;
+  return rows(isIndexed ? db`troubled_organization_id = ${crowd.organizationId}` : db`true`);
+}
+
 /** Conditions that no index serves, or not together with the others. Rows are read and checked. */
 function residue(db: Queryable, filter: DeliveryFilter) {
   const { subscriptionIds, crowd, eventType, state, reason } = filter;
@@ -120,7 +203,12 @@ function isFinishedInPage(db: Queryable, { since, until }: DeliveryFilter, { aft
 }
 
 /** The tables `history` and `history_end`: the matching rows, and the id down to which they are complete. */
-function searchHistory(db: Queryable, filter: DeliveryFilter, page: Page): Fragment {
+function searchHistory(
+  db: Queryable,
+  filter: DeliveryFilter,
+  page: Page,
+  max = HISTORY_MAX,
+): Fragment {
   const { subscriptionIds, crowd, eventId, state, reason } = filter;
   if (state === "waiting") {
     return db`history as (${selectFinished(db)} where false), history_end as (select id from history)`;
@@ -129,7 +217,7 @@ function searchHistory(db: Queryable, filter: DeliveryFilter, page: Page): Fragm
   const isJudged =
     Boolean(eventId ?? filter.eventType ?? crowd ?? (reason && state)) || isDelivered;
   const owners = eventId ? null : (subscriptionIds ?? null);
-  const share = isJudged ? Math.ceil(HISTORY_MAX / Math.max(1, owners?.length ?? 1)) : 0;
+  const share = isJudged ? Math.ceil(max / Math.max(1, owners?.length ?? 1)) : 0;
   const scanned = Math.max(page.limit, share);
 
   // An index holds an organization's dead letters and cancelled deliveries. Its others are read and checked.
@@ -163,7 +251,7 @@ function searchHistory(db: Queryable, filter: DeliveryFilter, page: Page): Fragm
 }
 
 /** The tables `queue` and `queue_end`, in the same way. */
-function searchQueue(db: Queryable, filter: DeliveryFilter, page: Page): Fragment {
+function searchQueue(db: Queryable, filter: DeliveryFilter, page: Page, max = QUEUE_MAX): Fragment {
   const { subscriptionIds, eventId, state } = filter;
   if (state && state !== "waiting") {
     return db`queue as (${selectWaiting(db)} where false), queue_end as (select id from queue)`;
@@ -178,11 +266,11 @@ function searchQueue(db: Queryable, filter: DeliveryFilter, page: Page): Fragmen
 
   const newest = db`
     newest as materialized (
-      ${selectWaiting(db)} where true ${inPage} order by id desc limit ${QUEUE_MAX}
+      ${selectWaiting(db)} where true ${inPage} order by id desc limit ${max}
     ),
     near as materialized (select * from newest where true ${fits})`;
   const end = db`
-    select min(id::text collate "C")::uuid as id from newest having count(*) = ${QUEUE_MAX}`;
+    select min(id::text collate "C")::uuid as id from newest having count(*) = ${max}`;
   if (!subscriptionIds) return db`${newest}, queue as (select * from near), queue_end as (${end})`;
 
   // A subscription with many waiting deliveries has some among the newest. For one with few, all are read by the index of due
@@ -196,12 +284,12 @@ function searchQueue(db: Queryable, filter: DeliveryFilter, page: Page): Fragmen
          ${selectWaiting(db)} where subscription_id = s.owner
          offset 0 -- Keeps the planner from walking the ids.
        ) w
-       where (select count(*) from near) < ${page.limit} and (select count(*) from newest) = ${QUEUE_MAX}
-       limit ${QUEUE_MAX + 1}
+       where (select count(*) from near) < ${page.limit} and (select count(*) from newest) = ${max}
+       limit ${max + 1}
     ),
     own_is_all as (
-      select (select count(*) from near) < ${page.limit} and (select count(*) from newest) = ${QUEUE_MAX}
-             and (select count(*) from own) <= ${QUEUE_MAX} as yes
+      select (select count(*) from near) < ${page.limit} and (select count(*) from newest) = ${max}
+             and (select count(*) from own) <= ${max} as yes
     ),
     queue as (
       select * from near where not (select yes from own_is_all)
