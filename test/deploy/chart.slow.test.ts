@@ -215,6 +215,22 @@ test("a cell's route takes the keys that haproxy sends to the cell", async (t) =
   assert.match(route, /hostnames: \[partners\.example\.com\]/);
 });
 
+test("a monitor names the cell of a service's metrics, and leaves those of a gateway alone", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const set = ["podMonitor.enabled=true,serviceMonitor.enabled=true", ...GATEWAY].join();
+  const operators = `networkPolicy.operators=${PROMETHEUS}`;
+  const rendered = await template("--set", set, "--set-json", operators);
+  for (const kind of ["PodMonitor", "ServiceMonitor"]) {
+    const { spec } = parse(objectOf(rendered, kind, "partner-api")) as { spec: Monitor };
+    const [endpoint] = spec.podMetricsEndpoints ?? spec.endpoints ?? [];
+    assert.deepEqual(
+      endpoint?.relabelings.map((one) => [one.regex, one.targetLabel, one.replacement]),
+      [["partner-api", "cell", "00"]],
+      kind,
+    );
+  }
+});
+
 test("values.yaml and its schema name the same values", async () => {
   const read = async (file: string) => parse(await readFile(join(CHART, file), "utf8")) as object;
   const values = (await read("values.yaml")) as Record<string, unknown>;
@@ -222,6 +238,11 @@ test("values.yaml and its schema name the same values", async () => {
   const typed = Object.keys(properties).filter((name) => name !== "global"); // That is helm's own.
   assert.deepEqual(Object.keys(values).sort(), typed.sort());
 });
+
+interface Monitor {
+  podMetricsEndpoints?: Monitor["endpoints"];
+  endpoints?: { relabelings: { regex: string; targetLabel: string; replacement: string }[] }[];
+}
 
 interface PodSpec {
   automountServiceAccountToken?: boolean;

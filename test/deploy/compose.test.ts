@@ -77,6 +77,8 @@ for (const [name, most] of [
     const few = await connectionsWith(t, name, 512);
     assert.ok(few > 200 && few < 256, String(few));
     const many = await connectionsWith(t, name, null);
+    // Without it, a machine without a limit would reserve memory for as many connections as there are descriptors.
+    assert.match(await read(`deploy/haproxy/${name}.cfg`), /^ {4}fd-hard-limit \d+$/m);
     assert.ok(many > few && many <= most, String(many));
   });
 }
