@@ -48,7 +48,7 @@ export async function superviseWorkers(options: SuperviseOptions): Promise<Worke
 }
 
 /** Without the options that name another program. */
-function withoutProgram(execArgv: string[]): string[] {
+export function withoutProgram(execArgv: string[]): string[] {
   const evaluates = (option: string | undefined) => /^(?:-e|--eval|-p|--print)$/.test(option ?? "");
   return execArgv.filter(
     (option, i) =>

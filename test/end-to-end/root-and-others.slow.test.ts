@@ -8,6 +8,7 @@ import {
   lchown,
   mkdir,
   readdir,
+  readFile,
   rm,
   stat,
   symlink,
@@ -15,6 +16,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { test as anyTest, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { homeFolder } from "../../src/builtin/index.ts";
 import { startListener } from "../support/listener.ts";
 import { runProgram, startProgram } from "../support/program.ts";
@@ -82,6 +84,21 @@ test("root's service and commands on a user's DATA_DIR run as that user", async 
   assert.equal(theirsIn(dataDir), "");
   await stat(join(dataDir, "postgres", "data"));
   await stat(join(dataDir, "sealing-keys"));
+});
+
+test("root's workers on a user's DATA_DIR never have root's rights", async ({ t, dataDir }) => {
+  if (!mayRead()) return;
+  const program = await startProgram(t, { DATA_DIR: dataDir, ADMIN_TOKEN: "", WORKERS: "2" });
+  assert.equal(program.complaint().match(/continuing as that user/g)?.length, 1);
+  const pids = () => program.log.filter(({ msg }) => msg === "worker ready").map(({ pid }) => pid);
+  while (pids().length < 2) await sleep(20);
+  for (const pid of pids()) {
+    const [, ids] =
+      /^Uid:\t(.*)$/m.exec(await readFile(`/proc/${String(pid)}/status`, "utf8")) ?? [];
+    assert.equal(ids, Array(4).fill(THEM).join("\t"));
+  }
+  assert.equal(await program.end("SIGTERM"), 0);
+  assert.equal(theirsIn(dataDir), "");
 });
 
 test("root neither reads, prints nor writes through links that a user put into a DATA_DIR", async ({
