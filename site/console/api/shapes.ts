@@ -40,7 +40,7 @@ export interface Overview {
     deliveries_per_second: number | null;
     success_share: number | null;
     attempt_ms: Percentiles;
-    waiting: Backlog | { due: null; scheduled: null; estimated: boolean };
+    waiting: Backlog | { due: null; scheduled: null; held?: null; estimated: boolean };
     oldest_due_seconds: number | null;
     attempts_under_way: number | null;
   };
@@ -51,10 +51,21 @@ export interface Overview {
   failing: RankedSubscription[];
   slowest: RankedSubscription[];
   near_limit?: NearLimit[];
+  held?: HeldSubscription[];
   processes: Process[];
 }
 
+export interface HeldSubscription {
+  id: string;
+  organization: OrganizationName;
+  host: string;
+  url: string;
+  held_at: string;
+  release_by: string;
+}
+
 export interface Backlog {
+  held?: number;
   due: number;
   scheduled: number;
   estimated: boolean;
@@ -170,6 +181,8 @@ export interface Subscription {
   consecutive_failures: number;
   created_at: string;
   max_per_second?: number | null;
+  held_at?: string | null;
+  release_by?: string | null;
   organization?: OrganizationName;
 }
 
@@ -212,6 +225,14 @@ export interface Delivery {
   request_id?: string | null;
   redelivery_of?: string | null;
   redelivered_as?: string | null;
+  held_at?: string | null;
+  cancel_reason?: string | null;
+}
+
+/** The rest may be absent, as of a delivery. */
+export interface DeliveriesPage extends Page<Delivery> {
+  counts?: Record<DeliveryState, number>;
+  searched_until?: string | null;
 }
 
 export interface Attempt {
@@ -260,8 +281,13 @@ export interface ListedEventType {
   last_published_at: string | null;
 }
 
+export type JobAction = "redeliver" | "attempt_now" | "cancel";
+
 export interface Redelivery {
   id: string;
+  action?: JobAction;
+  /** Why deliveries are cancelled. */
+  reason?: string | null;
   state: "queued" | "running" | "paused" | "cancelled" | "finished";
   total: number;
   done: number;

@@ -13,6 +13,8 @@ export interface Pages<T> {
   away: string[];
   error: Problem | null;
   hasMore: boolean;
+  /** Since when all that was created has been searched, if the search stopped before the end. */
+  searchedUntil: string | null;
   isReading: boolean;
   more: () => void;
   reload: () => void;
@@ -23,8 +25,11 @@ interface Read<T> {
   items: T[] | null;
   away: string[];
   cursor: string | null;
+  searchedUntil: string | null;
   error: Problem | null;
 }
+
+type Answer<T> = Page<T> & { searched_until?: string | null };
 
 export function usePages<T>(path: string, query: Record<string, string | undefined>): Pages<T> {
   const asked = pathOf(path, query);
@@ -40,9 +45,9 @@ export function usePages<T>(path: string, query: Record<string, string | undefin
       forget = whenVisible(() => setTurn((before) => before + 1));
     };
     setIsReading(true);
-    call<Page<T>>("GET", asked, undefined, stop.signal)
-      .then(({ items, next_cursor: cursor, unreachable: away = [] }) =>
-        setRead({ path: asked, items, away, cursor, error: null }),
+    call<Answer<T>>("GET", asked, undefined, stop.signal)
+      .then(({ items, next_cursor: cursor, unreachable: away = [], searched_until: end = null }) =>
+        setRead({ path: asked, items, away, cursor, searchedUntil: end, error: null }),
       )
       .catch((error: unknown) => {
         if (stop.signal.aborted || !(error instanceof Problem)) return;
@@ -65,7 +70,7 @@ export function usePages<T>(path: string, query: Record<string, string | undefin
   const more = useCallback(() => {
     if (cursor === null || isReading) return;
     setIsReading(true);
-    call<Page<T>>("GET", `${asked}${asked.includes("?") ? "&" : "?"}cursor=${cursor}`)
+    call<Answer<T>>("GET", `${asked}${asked.includes("?") ? "&" : "?"}cursor=${cursor}`)
       .then((page) =>
         // An answer for a list that was left meanwhile is dropped.
         setRead((last) =>
@@ -75,6 +80,7 @@ export function usePages<T>(path: string, query: Record<string, string | undefin
                 items: [...(last.items ?? []), ...page.items],
                 away: [...new Set([...last.away, ...(page.unreachable ?? [])])],
                 cursor: page.next_cursor,
+                searchedUntil: page.searched_until ?? null,
                 error: null,
               }
             : last,
@@ -92,10 +98,11 @@ export function usePages<T>(path: string, query: Record<string, string | undefin
     away: current.away,
     error: current.error,
     hasMore: current.cursor !== null,
+    searchedUntil: current.searchedUntil,
     isReading,
     more,
     reload: useCallback(() => setTurn((before) => before + 1), []),
   };
 }
 
-const NOTHING = { items: null, away: [], cursor: null, error: null };
+const NOTHING = { items: null, away: [], cursor: null, searchedUntil: null, error: null };

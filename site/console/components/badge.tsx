@@ -10,6 +10,7 @@ const STATES: Record<string, [Tone, IconName, string]> = {
   cancelled: ["neutral", "ban", "cancelled"],
   failed: ["bad", "cross", "failed"],
   active: ["good", "check", "active"],
+  held: ["warn", "pause", "held"],
   "auto-disabled": ["bad", "ban", "auto-disabled"],
   deleted: ["neutral", "ban", "deleted"],
   closed: ["neutral", "ban", "closed"],

@@ -9,24 +9,27 @@ import { Panel } from "../components/panel.tsx";
 import { Empty } from "../components/states.tsx";
 import { addressOf } from "../place.ts";
 import { SendAgainButton } from "../send-again/send-again-button.tsx";
+import { WaitingJobButton } from "../send-again/waiting-job-button.tsx";
 import { useMayChange } from "../session/session.tsx";
 import { DELIVERY_COLUMNS } from "./deliveries/columns.tsx";
+import { Counts } from "./deliveries/counts.tsx";
 import { Filters } from "./deliveries/filters.tsx";
+import { SelectionActions, useSelection } from "./deliveries/selection.tsx";
 import { absoluteSpan } from "./deliveries/span.ts";
 
-const SENT_AGAIN = ["dead_lettered", "cancelled", "delivered"];
+const ACTED_ON = ["waiting", "dead_lettered", "cancelled", "delivered"];
 
-function whyNotSendable({
+function whyNotActable({
   state = "",
   organization,
   subscription,
   host,
 }: Record<string, string>): string | null {
-  if (!SENT_AGAIN.includes(state) || !(organization ?? subscription)) {
-    return "To send deliveries again, choose an organization or a subscription, and a state other than waiting.";
+  if (!ACTED_ON.includes(state) || !(organization ?? subscription)) {
+    return "To act on all that match, choose an organization or a subscription, and a state.";
   }
   if (host !== undefined && subscription === undefined) {
-    return "A redelivery has no filter for hosts. To send the deliveries of a host again, filter by each subscription with this host.";
+    return "A job has no filter for hosts. To act on the deliveries of a host, filter by each subscription with this host.";
   }
   return null;
 }
@@ -37,7 +40,8 @@ export function DeliveriesPage({ query }: { query: Record<string, string> }) {
   const asked = useMemo(() => absoluteSpan(query), [JSON.stringify(query)]);
   const pages = usePages<Delivery>("deliveries", asked);
   const mayChange = useMayChange();
-  const whyNot = whyNotSendable(query);
+  const { ids, column, clear } = useSelection();
+  const whyNot = whyNotActable(query);
   const address = `${location.origin}${location.pathname}${addressOf("deliveries", asked)}`;
 
   return (
@@ -50,7 +54,7 @@ export function DeliveriesPage({ query }: { query: Record<string, string> }) {
             <Button act={pages.reload} icon="refresh">
               Refresh
             </Button>
-            {mayChange && whyNot === null && <SendAgainButton filter={asked} kind="main" />}
+            {mayChange && whyNot === null && <Jobs filter={asked} />}
           </>
         }
       />
@@ -59,10 +63,20 @@ export function DeliveriesPage({ query }: { query: Record<string, string> }) {
         {mayChange && whyNot && <p class="quiet">{whyNot}</p>}
       </Panel>
       <Panel title="Found" note="newest first">
+        <Counts asked={asked} query={query} />
+        {mayChange && (
+          <SelectionActions
+            chosen={pages.items?.filter(({ id }) => ids.has(id)) ?? []}
+            onDone={() => {
+              clear();
+              pages.reload();
+            }}
+          />
+        )}
         <List
           name="Deliveries"
           pages={pages}
-          columns={DELIVERY_COLUMNS}
+          columns={mayChange ? [...DELIVERY_COLUMNS, column] : DELIVERY_COLUMNS}
           keyOf={({ id }) => id}
           empty={
             <Empty icon="search" title="Nothing found">
@@ -71,6 +85,17 @@ export function DeliveriesPage({ query }: { query: Record<string, string> }) {
           }
         />
       </Panel>
+    </>
+  );
+}
+
+/** What a job can do with all that match. */
+function Jobs({ filter }: { filter: Record<string, string> }) {
+  if (filter.state !== "waiting") return <SendAgainButton filter={filter} kind="main" />;
+  return (
+    <>
+      <WaitingJobButton action="attempt_now" filter={filter} />
+      <WaitingJobButton action="cancel" filter={filter} />
     </>
   );
 }

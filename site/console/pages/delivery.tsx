@@ -9,6 +9,7 @@ import { Panel } from "../components/panel.tsx";
 import { Failure, Loading } from "../components/states.tsx";
 import { Moment } from "../components/time.tsx";
 import { useMayChange } from "../session/session.tsx";
+import { AttemptNow } from "./delivery/attempt-now.tsx";
 import { Redeliver } from "./delivery/redeliver.tsx";
 import { Timeline } from "./delivery/timeline.tsx";
 
@@ -48,6 +49,9 @@ export function DeliveryPage({ id }: { id: string }) {
             <Panel title="Delivery">
               <DeliveryFacts delivery={data} />
             </Panel>
+            {mayChange && data.state === "waiting" && (
+              <AttemptNow delivery={data} onChanged={reload} />
+            )}
             {mayChange && isOver && <Redeliver delivery={data} />}
           </div>
         </div>
@@ -70,6 +74,8 @@ function DeliveryFacts({ delivery }: { delivery: DeliveryDetail }) {
         "Auto-disabled": subscription.auto_disabled_at && (
           <Moment at={subscription.auto_disabled_at} />
         ),
+        "Held since": delivery.held_at && <Moment at={delivery.held_at} />,
+        "Cancelled because": delivery.cancel_reason,
         Deleted: subscription.deleted_at && <Moment at={subscription.deleted_at} />,
         Request: delivery.request_id && <CopiedId id={delivery.request_id} />,
         "Redelivery of": delivery.redelivery_of && <IdLink id={delivery.redelivery_of} />,

@@ -7,6 +7,7 @@ import { Panel } from "../components/panel.tsx";
 import { PageHead } from "../components/page-head.tsx";
 import { Empty, Failure, Loading } from "../components/states.tsx";
 import { FirstSteps } from "./overview/first-steps.tsx";
+import { Held } from "./overview/held.tsx";
 import { NearestToLimit } from "./overview/near-limit.tsx";
 import { NowFigures } from "./overview/now-figures.tsx";
 import { Processes } from "./overview/processes.tsx";
@@ -49,6 +50,7 @@ export function OverviewPage() {
       {data && isKnown(data) && (
         <>
           {isEmpty && <FirstSteps />}
+          <Held items={data.held ?? []} />
           <NowFigures overview={data} />
           <ServiceCharts />
           <div class="columns three">

@@ -20,8 +20,9 @@ const COLUMNS: Column<Redelivery>[] = [
   {
     title: "Deliveries",
     wide: true,
-    show: ({ filter: { organization, subscription, state } }) => (
+    show: ({ action = "redeliver", filter: { organization, subscription, state } }) => (
       <>
+        {action !== "redeliver" && `${action}: `}
         {state ?? "dead_lettered, cancelled"}
         <div class="under">
           <IdLink id={subscription ?? organization ?? ""} short />

@@ -19,6 +19,20 @@ import { useMayChange } from "../session/session.tsx";
 const REFRESH_MS = 1_000;
 const PARENT = { label: "Redeliveries", href: "#/redeliveries" };
 
+const WORDS = {
+  redeliver: {
+    done: "Sent again",
+    skipped: "sent again already",
+    failed: "the subscription is not active",
+  },
+  attempt_now: {
+    done: "Made due",
+    skipped: "due or in flight already",
+    failed: "the subscription is held or not active",
+  },
+  cancel: { done: "Cancelled", skipped: "ended already", failed: "" },
+};
+
 /** The progress of a job. */
 export function RedeliveryPage({ id }: { id: string }) {
   const { data, error, at, reload } = useQuery<Redelivery>(
@@ -47,7 +61,8 @@ export function RedeliveryPage({ id }: { id: string }) {
 }
 
 function Progress({ job }: { job: Redelivery }) {
-  const { total, done, skipped, failed } = job;
+  const { action = "redeliver", total, done, skipped, failed } = job;
+  const words = WORDS[action];
   const handled = done + skipped + failed;
   const share = total === 0 ? 1 : handled / total;
   return (
@@ -69,12 +84,12 @@ function Progress({ job }: { job: Redelivery }) {
         <Figures
           of={[
             {
-              label: "Sent again",
+              label: words.done,
               value: count(done),
               under: percent(total ? done / total : null),
             },
-            { label: "Skipped", value: count(skipped), under: "sent again already" },
-            { label: "Failed", value: count(failed), under: "the subscription is not active" },
+            { label: "Skipped", value: count(skipped), under: words.skipped },
+            { label: "Failed", value: count(failed), under: words.failed },
             { label: "Left", value: count(Math.max(0, total - handled)) },
           ]}
         />
@@ -83,7 +98,10 @@ function Progress({ job }: { job: Redelivery }) {
         <Facts
           of={{
             Filter: <FilterWords filter={job.filter} />,
-            To: job.to ? <IdLink id={job.to} /> : "their own subscriptions",
+            Reason: job.reason,
+            To:
+              action === "redeliver" &&
+              (job.to ? <IdLink id={job.to} /> : "their own subscriptions"),
             "Deliveries a second, at most": job.rate_per_second,
             "Started by": job.created_by,
             Created: <Moment at={job.created_at} />,
@@ -104,7 +122,7 @@ function Controls({ job: { id, state }, onChanged }: { job: Redelivery; onChange
   const cancel = async () => {
     const isAgreed = await confirmed({
       title: "Cancel this job?",
-      effect: "Deliveries that were already sent stay sent. The job cannot continue afterwards.",
+      effect: "What the job has done stays done. The job cannot continue afterwards.",
       yes: "Cancel job",
       isDangerous: true,
     });

@@ -14,11 +14,14 @@ import { Empty, Failure, Loading } from "../components/states.tsx";
 import { Moment } from "../components/time.tsx";
 import { addressOf } from "../place.ts";
 import { SendAgainButton } from "../send-again/send-again-button.tsx";
+import { WaitingJobButton } from "../send-again/waiting-job-button.tsx";
 import { useMayChange } from "../session/session.tsx";
+import { subscriptionState } from "./subscriptions.tsx";
 import { Ceiling } from "./subscription/ceiling.tsx";
 import { ConcurrencyLimit } from "./subscription/concurrency-limit.tsx";
 import { DeleteSubscription } from "./subscription/delete-subscription.tsx";
 import { Failures } from "./subscription/failures.tsx";
+import { Hold } from "./subscription/hold.tsx";
 import { Reasons } from "./subscription/reasons.tsx";
 import { Streak } from "./subscription/streak.tsx";
 import { SubscriptionFigures } from "./subscription/subscription-figures.tsx";
@@ -38,7 +41,7 @@ export function SubscriptionPage({ id }: { id: string }) {
       <PageHead
         title={title}
         parent={PARENT}
-        beside={data && <StateBadge state={data.active ? "active" : "auto-disabled"} />}
+        beside={data && <StateBadge state={subscriptionState(data)} />}
         under={data && <CopiedId id={id} />}
         actions={
           data && (
@@ -46,6 +49,13 @@ export function SubscriptionPage({ id }: { id: string }) {
               <a class="button" href={addressOf("deliveries", { subscription: id })}>
                 Deliveries
               </a>
+              {mayChange && data.active && <Hold subscription={data} onChanged={reload} />}
+              {mayChange && data.active && !data.held_at && (
+                <WaitingJobButton action="attempt_now" filter={{ subscription: id }} />
+              )}
+              {mayChange && data.active && (
+                <WaitingJobButton action="cancel" filter={{ subscription: id }} />
+              )}
               {mayChange && <SendAgainButton filter={{ subscription: id }} />}
               {mayChange && <DeleteSubscription subscription={data} />}
             </>
@@ -88,6 +98,8 @@ function Shown({
             "Event types": subscription.events.join(", "),
             Created: <Moment at={subscription.created_at} />,
             "Auto-disabled": disabledAt && <Moment at={disabledAt} />,
+            "Held since": subscription.held_at && <Moment at={subscription.held_at} />,
+            "Release by": subscription.release_by && <Moment at={subscription.release_by} />,
             "Concurrency limit": <ConcurrencyLimit id={id} />,
           }}
         />

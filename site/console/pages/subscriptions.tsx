@@ -23,13 +23,18 @@ function Receiver({ id, url }: Subscription) {
   );
 }
 
+export function subscriptionState({ active, held_at: heldAt }: Subscription): string {
+  if (!active) return "auto-disabled";
+  return heldAt ? "held" : "active";
+}
+
 export const SUBSCRIPTION_COLUMNS: Column<Subscription>[] = [
   { title: "Receiver", line: 1, wide: true, show: Receiver },
   {
     title: "State",
     line: 1,
     end: true,
-    show: ({ active }) => <StateBadge state={active ? "active" : "auto-disabled"} />,
+    show: (subscription) => <StateBadge state={subscriptionState(subscription)} />,
   },
   {
     title: "Failed in a row",

@@ -1,4 +1,4 @@
-import type { Delivery, RedeliveryPreview } from "../api/shapes.ts";
+import type { Delivery, JobAction, RedeliveryPreview } from "../api/shapes.ts";
 import { count, plural } from "../components/numbers.ts";
 import { type Column, Table } from "../components/table.tsx";
 import { Ago } from "../components/time.tsx";
@@ -19,15 +19,31 @@ const COLUMNS: Column<Delivery>[] = [
 export const toSend = ({ count, already_redelivered: before }: RedeliveryPreview): number =>
   Math.max(0, count - before);
 
-/** How many deliveries would be sent again, how long that takes, and some of them. */
-export function Preview({ preview, rate }: { preview: RedeliveryPreview; rate: number }) {
+const NOTHING = { redeliver: "send", attempt_now: "attempt", cancel: "cancel" };
+const EFFECTS = {
+  redeliver: "will be sent again as new deliveries",
+  attempt_now: "become due, each once and with its number of attempts",
+  cancel: "will be cancelled",
+};
+
+/** How many deliveries a job is for, how long that takes, and some of them. */
+export function Preview({
+  preview,
+  rate,
+  action,
+}: {
+  preview: RedeliveryPreview;
+  rate: number;
+  action: JobAction;
+}) {
   const { sample, estimated, already_redelivered: before } = preview;
   const total = toSend(preview);
   const skipped = before > 0 && ` ${count(before)} were sent again before and will be skipped.`;
   if (total === 0 && !estimated) {
     return (
       <p role="status">
-        Nothing to send: {before > 0 ? "all were sent again before." : "no delivery matches."}
+        Nothing to {NOTHING[action]}:{" "}
+        {before > 0 ? "all were sent again before." : "no delivery matches."}
       </p>
     );
   }
@@ -39,8 +55,8 @@ export function Preview({ preview, rate }: { preview: RedeliveryPreview; rate: n
           {estimated && "at least "}
           {plural(total, "delivery", "deliveries")}
         </strong>{" "}
-        will be sent again as new deliveries, within about {spanInWords(Math.max(1, seconds))} at{" "}
-        {count(rate)} a second.{skipped}
+        {EFFECTS[action]}, within about {spanInWords(Math.max(1, seconds))} at {count(rate)} a
+        second.{skipped}
       </p>
       <Table
         name="Sample"

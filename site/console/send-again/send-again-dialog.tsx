@@ -24,7 +24,7 @@ const STATES = {
 /** The filters that a job keeps of a search. */
 const JOB_FILTERS = ["organization", "subscription", "reason", "event", "since", "until"];
 
-function jobFilter(search: Record<string, string>): Record<string, string> {
+export function jobFilter(search: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(search).filter(([name]) => JOB_FILTERS.includes(name)));
 }
 
@@ -80,7 +80,7 @@ export function SendAgainDialog({
       </div>
       {error && <Failure error={error} />}
       {!preview && !error && <Loading />}
-      {preview && <Preview preview={preview} rate={rate} />}
+      {preview && <Preview preview={preview} rate={rate} action="redeliver" />}
       <div class="buttons">
         <button type="button" class="button" onClick={onClose}>
           Go back
@@ -102,7 +102,7 @@ export function SendAgainDialog({
 }
 
 /** The preview of a job, requested again a moment after each change. */
-function usePreview(asked: object) {
+export function usePreview(asked: object) {
   const [shown, setShown] = useState<{
     preview: RedeliveryPreview | null;
     error: Problem | null;

@@ -10,10 +10,15 @@ export const DELIVERY_COLUMNS: Column<Delivery>[] = [
     title: "State",
     line: 1,
     end: true,
-    show: ({ state, due_at, redelivered_as }) => (
+    show: ({ state, due_at, held_at, redelivered_as }) => (
       <>
         <StateBadge state={state} />
-        {due_at && (
+        {held_at && (
+          <div class="under">
+            held <Ago at={held_at} />
+          </div>
+        )}
+        {due_at && !held_at && (
           <div class="under">
             due <Ago at={due_at} />
           </div>

@@ -31,7 +31,7 @@ export function NowFigures({ overview: { now, last_24h: day } }: { overview: Ove
         {
           label: "Waiting now",
           value: shown(waiting.due),
-          under: `oldest due ${known(now.oldest_due_seconds, spanInWords)}`,
+          under: `oldest due ${known(now.oldest_due_seconds, spanInWords)}${waiting.held ? `, ${count(waiting.held)} held` : ""}`,
         },
         {
           label: "Scheduled later",
