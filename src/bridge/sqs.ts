@@ -308,7 +308,8 @@ async function sendAside(
   const send = (attributes: Record<string, MessageAttributeValue> | undefined) =>
     client.sendMessage({ QueueUrl, MessageBody, MessageAttributes: attributes, ...ordered });
   await send({ ...kept, ...added }).catch(async (error: unknown) => {
-    if ((error as { $fault?: string }).$fault !== "client") throw error;
+    const { $fault, name } = error as { $fault?: string; name: string };
+    if ($fault !== "client" || /throttl/i.test(name)) throw error;
     await send(kept);
   });
 }
