@@ -14,13 +14,15 @@ import { aRig } from "../support/rig.ts";
 import { ROOT } from "../support/root.ts";
 import { diagnose } from "../support/service.ts";
 
-/** A rig with expired history of one event. With this short retention a turn takes place every second. */
+/** A rig with expired history of one event and one delivery. With this short retention a turn takes place every second. */
 async function anExpiredEvent(t: TestContext) {
   const rig = await aRig(t, { RETENTION: "1m" });
   const owner = connect(rig["MIGRATION_DATABASE_URL"] ?? "", { max: 1, name: "test" });
   const id = timeOrderedId(ERA);
   await owner`insert into events (id, organization_id, type, occurred_at, data)
               values (${id}, ${id}, 'vc.test.ping', ${ERA}, '{"text":"one, two"}')`;
+  await owner`insert into finished_deliveries (id, finished_at, subscription_number, ending, attempts, duration_ms)
+              values (${timeOrderedId(ERA)}, ${ERA}, 1, 204, 1, 5)`;
   return { rig, owner, id, folder: join(rig["DATA_DIR"] ?? "", "history") };
 }
 
