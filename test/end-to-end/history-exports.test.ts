@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
-import { timeOrderedId } from "../../src/lib/ids.ts";
+import { lastDeliveryOf, numberedId } from "../../src/lib/ids.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
 import { ERA } from "../support/clock.ts";
 import { guideText } from "../support/guide.ts";
@@ -18,11 +18,15 @@ import { diagnose } from "../support/service.ts";
 async function anExpiredEvent(t: TestContext) {
   const rig = await aRig(t, { RETENTION: "1m" });
   const owner = connect(rig["MIGRATION_DATABASE_URL"] ?? "", { max: 1, name: "test" });
-  const id = timeOrderedId(ERA);
+  const id = numberedId(ERA);
   await owner`insert into events (id, organization_id, type, occurred_at, data)
               values (${id}, ${id}, 'vc.test.ping', ${ERA}, '{"text":"one, two"}')`;
+  await owner`insert into organizations (id, slug, rate_limit_per_minute, created_at) values (${id}, 'acme', 600, ${ERA})`;
+  await owner`
+    insert into subscriptions (id, number, organization_id, url, events, created_at, deleted_at)
+    values (${id}, 7, ${id}, 'https://acme.example/', '{vc.test.ping}', ${ERA}, ${ERA})`;
   await owner`insert into finished_deliveries (id, finished_at, subscription_number, ending, attempts, duration_ms)
-              values (${timeOrderedId(ERA)}, ${ERA}, 1, 204, 1, 5)`;
+              values (${lastDeliveryOf(id)}, ${ERA}, 7, 204, 1, 35)`;
   return { rig, owner, id, folder: join(rig["DATA_DIR"] ?? "", "history") };
 }
 
@@ -49,10 +53,11 @@ test("the guide's command writes all expired history to files, and doctor checks
   );
   assert.ok(row.startsWith(`${id},`) && row.includes('"{""text"":""one, two""}"'), row);
   const [finished = ""] = files.filter((name) => name.includes(".finished_deliveries_"));
-  const [columns = ""] = gunzipSync(await readFile(join(folder, finished)))
+  const [columns = "", delivery = ""] = gunzipSync(await readFile(join(folder, finished)))
     .toString()
     .split("\n");
   assert.match(columns, /^id,.*,event_id,subscription_id,organization_id$/);
+  assert.ok(delivery.endsWith(`,${id},${id},${id}`), delivery);
   assert.equal((await owner`select from events where id = ${id}`).length, 0);
   assert.ok(
     files.every((name) => /^00\.public\.\w+_expired\.csv\.gz$/.test(name)),

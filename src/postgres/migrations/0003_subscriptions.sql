@@ -31,12 +31,17 @@ create index subscriptions_of_host on subscriptions (host text_pattern_ops, id);
 create index subscriptions_gone on subscriptions (deleted_at) where deleted_at is not null;
 
 -- A token bucket for each subscription whose attempts an operator limits. It holds `burst` tokens, and `max_per_second` come
--- in each second. `full_at` is when the bucket is full again: it says how many tokens there are at any moment.
+-- in each second. `full_at` is when the bucket is full again: it says how many tokens there are at any moment. A held subscription
+-- has no tokens. One without a ceiling has a row only while it is held.
 create table subscription_ceilings (
   subscription_id uuid        primary key references subscriptions on delete cascade,
-  max_per_second  integer     not null check (max_per_second between 1 and 10000),
-  burst           integer     not null check (burst between 1 and max_per_second),
-  full_at         timestamptz not null
+  max_per_second  integer     check (max_per_second between 1 and 10000),
+  burst           integer     check (burst between 1 and max_per_second),
+  full_at         timestamptz not null,
+  held_at         timestamptz,
+
+  check ((max_per_second is null) = (burst is null)),
+  check (max_per_second is not null or held_at is not null)
 ) with (fillfactor = 50);
 
 -- Answers to requests with an Idempotency-Key. A row that is older than 24 hours is taken over in place.

@@ -24,7 +24,16 @@ create index operator_changes_of_operator on operator_changes (operator, id desc
 create index operator_changes_of_action on operator_changes (action, id desc);
 create index operator_changes_of_subject on operator_changes (subject, id desc);
 
--- Jobs that send many finished deliveries again.
+-- Why operators cancelled deliveries. A row stays as long as its delivery.
+create table cancel_reasons (
+  delivery_id  uuid        primary key,
+  reason       text        not null check (length(reason) between 1 and 200),
+  cancelled_at timestamptz not null
+);
+
+create index cancel_reasons_by_age on cancel_reasons (cancelled_at);
+
+-- Jobs that send many finished deliveries again, or attempt or cancel many that wait.
 create table redelivery_jobs (
   id                 uuid        primary key,
   state              text        not null check (state in ('queued', 'running', 'paused', 'cancelled', 'finished')),
@@ -42,6 +51,9 @@ create table redelivery_jobs (
   since              timestamptz,
   until              timestamptz,
 
+  -- What becomes of them. Those that wait have no state to choose, and are passed by their ids alone.
+  action             text        not null default 'redeliver' check (action in ('redeliver', 'attempt_now', 'cancel')),
+  cancel_reason      text,
   to_subscription_id uuid,
   rate_per_second    integer     not null check (rate_per_second between 1 and 1000),
 
@@ -61,7 +73,8 @@ create table redelivery_jobs (
   next_at            timestamptz not null,
   written_at         timestamptz,
 
-  check ((finished_at is not null) = (state in ('cancelled', 'finished')))
+  check ((finished_at is not null) = (state in ('cancelled', 'finished'))),
+  check (length(cancel_reason) between 1 and 200 and action = 'cancel' or cancel_reason is null and action <> 'cancel')
 );
 
 create index redelivery_jobs_unfinished on redelivery_jobs (id) where finished_at is null;
@@ -92,11 +105,29 @@ begin
 end
 $$;
 
+-- A delivery expires with its partition.
+create function delete_expired_reasons(moment timestamptz) returns integer
+language plpgsql security definer as $$
+declare
+  deleted integer;
+begin
+  delete from cancel_reasons
+   where delivery_id in (
+     select delivery_id from cancel_reasons
+      where cancelled_at < horizon_at(moment) - 2 * partition_width()
+      order by cancelled_at
+      limit 5000);
+  get diagnostics deleted = row_count;
+  return deleted;
+end
+$$;
+
 do $$
 begin
   execute format('alter function delete_expired_changes set search_path = %I, pg_temp', current_schema());
+  execute format('alter function delete_expired_reasons set search_path = %I, pg_temp', current_schema());
   execute format('alter function delete_expired_jobs set search_path = %I, pg_temp', current_schema());
 end
 $$;
 
-revoke execute on function delete_expired_changes, delete_expired_jobs from public;
+revoke execute on function delete_expired_changes, delete_expired_reasons, delete_expired_jobs from public;
