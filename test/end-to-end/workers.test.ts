@@ -105,7 +105,8 @@ test("three workers serve the same two ports, each is a process, and the log has
 
   // Each connection gets a worker in turn.
   const { receiver, partner, subscription } = await aSubscriber(t, program);
-  await Promise.all(Array.from({ length: 30 }, () => partner.ping(subscription)));
+  const answers = await Promise.all(Array.from({ length: 30 }, () => partner.ping(subscription)));
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
   for (let i = 0; i < 30; i++) await receiver.next();
   const { checks } = await readyz(program.partnerUrl);
   assert.deepEqual(
