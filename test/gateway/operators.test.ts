@@ -118,6 +118,23 @@ test("operators use several cells like one service", async (t) => {
     ]);
     const changes = await list("/changes?action=set_ceiling");
     assert.equal(changes.items.length, 2);
+
+    const { body: counted } = await ask("/deliveries?count=true&limit=1");
+    const counts = counted["counts"] as Record<string, number>;
+    assert.equal(
+      Object.values(counts).reduce((sum, one) => sum + one, 0),
+      6,
+    );
+    assert.equal(counted["searched_until"], null);
+    for (const { id } of subscriptions) {
+      for (const held of [true, false]) {
+        const change = { method: "PATCH", body: { held } };
+        const { status, body } = await ask(`/subscriptions/${id}`, change);
+        assert.deepEqual([status, body["held_at"] !== null], [200, held]);
+      }
+    }
+    const unknown = "/deliveries/dlv_019bd1f1-0a00-7001-8b1c-5d6e7f809a1b/attempt";
+    assert.equal((await ask(unknown, { method: "POST" })).status, 404);
   });
 
   await t.test("the overview adds up all cells and shows the processes of each", async () => {

@@ -247,7 +247,7 @@ test("lists and pages say since when it is held", async () => {
   const found = (await ask({ url: `deliveries?organization=${organization}` }))
     .body as Page<DeliveryView>;
   assert.equal(found.items[0]?.held_at, at);
-  const shown = (await ask({ url: `deliveries/${found.items[0]?.id}` })).body as DeliveryDetail;
+  const shown = (await ask({ url: `deliveries/${found.items[0].id}` })).body as DeliveryDetail;
   assert.deepEqual([shown.held_at, shown.subscription.held_at], [at, at]);
 });
 

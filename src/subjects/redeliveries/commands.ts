@@ -57,7 +57,7 @@ export function progressLine({
   return `[${bar}] ${percent}  ${done} of ${total} ${DONE[action]}, ${skipped} skipped, ${failed} failed, ${state}`;
 }
 
-function sentence({ action = "redeliver", ...job }: RedeliveryView): string {
+function sentence({ action = "redeliver", ...job }: Progress & { id: string }): string {
   const name = action === "redeliver" ? "Redelivery" : "Job";
   return `${name} ${job.id} is ${job.state}: ${job.done} of ${job.total} ${DONE[action]}, ${job.skipped} skipped, ${job.failed} failed.\n`;
 }
@@ -175,8 +175,8 @@ export function cancelCommand(delivery: Command, context: CommandContext): void 
   );
 }
 
-function isForOne(id: string | undefined, { json, wait, ...filters }: Options): id is string {
-  const isMany = Object.keys(filters).length > 0;
+function isForOne(id: string | undefined, options: Options): id is string {
+  const isMany = Object.keys(options).some((name) => name !== "json" && name !== "wait");
   if (id !== undefined && isMany) {
     throw new CommandError("specify the id of one delivery, or filters");
   }
