@@ -7,7 +7,7 @@ import { causes, facts } from "./service.ts";
 export function CauseOf({ failure, isFollowed }: { failure: Failure; isFollowed?: boolean }) {
   const { reason, detail, attempt, duration_ms: ms } = failure;
   const cause = causes[reason.startsWith("http_") ? "http_<status>" : reason];
-  const exact = (detail && cause?.details[detail]) || cause;
+  const exact = detail === null ? cause : (cause?.details[detail] ?? cause);
   return (
     <div class="cause">
       <p>

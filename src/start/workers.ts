@@ -12,7 +12,6 @@ import { addUpCounts, exposeSum, type Metrics, type MetricValues } from "../obse
 import type { Check } from "../subjects/activity/rules.ts";
 import { type Answers, type Membership, superviseWorkers, type Workers } from "../workers/index.ts";
 import { openDatabase, requireConnections } from "./database.ts";
-import type { Service } from "./main.ts";
 
 /** What `npx` and `npm start` run, too. */
 const PROGRAM = fileURLToPath(new URL("../../../bin/partner-api.js", import.meta.url));
@@ -38,11 +37,14 @@ export function workersFor(cores: number, quota: string): number {
   return Math.max(1, Math.floor(permitted / 2));
 }
 
+/** The workers of a service, as one. */
+interface Supervised {
+  drain(): Promise<void>;
+  stop(cause?: Error): Promise<void>;
+}
+
 /** Opens the database, and starts that many workers on it. Resolves when all are ready. */
-export async function startWorkers(
-  config: Config,
-  count: number,
-): Promise<Pick<Service, "drain" | "stop">> {
+export async function startWorkers(config: Config, count: number): Promise<Supervised> {
   const log = createLogger(config.logLevel, await openLogOutput());
   const opened = new Opened();
   const workers = await open(config, count, { log, opened }).catch(async (error: unknown) => {
