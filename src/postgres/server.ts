@@ -45,13 +45,16 @@ async function findBackend(db: Queryable): Promise<number> {
 /** The oldest supported version of PostgreSQL. */
 const VERSION_MIN = 15;
 
+/** The second one stores bytes as they come. */
+const STORES_ALL = ["UTF8", "SQL_ASCII"];
+
 /** Throws one error that names every fault if the server is too old, or the database cannot store every text of JSON. */
 export async function requireServer(db: Queryable): Promise<void> {
   const { version, encoding } = await findServer(db);
   const faults: string[] = [];
   if (Number.parseInt(version) < VERSION_MIN)
     faults.push(`PostgreSQL ${version} is too old: ${VERSION_MIN} or newer is required`);
-  if (encoding !== "UTF8")
+  if (!STORES_ALL.includes(encoding))
     faults.push(
       `the encoding of the database is ${encoding}, which cannot store every text of an event: ` +
         "create one with `encoding 'UTF8' template template0`",

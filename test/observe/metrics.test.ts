@@ -21,7 +21,7 @@ const { deps, clock } = await createEngine(db);
 function exposed(behind = db, databaseMs?: number) {
   const { activity } = deps;
   const watched = { db: behind, clock: { now: clock, skewMs: -2_500 }, activity };
-  const metrics = createMetrics(watched, databaseMs);
+  const metrics = createMetrics(watched, null, databaseMs);
   metrics.watchAttempts({ busy: 3 });
   const read = async () => (await metrics.expose()).body.split("\n");
   return { metrics, read };
@@ -134,10 +134,16 @@ test("while the database is unavailable, only its clock is reported", async (t) 
       .filter((line) => /^partner_api_(delivery_lag|backlog|clock)/.test(line))
       .map((line) => line.slice(0, line.lastIndexOf(" ")));
   const clock = "partner_api_clock_skew_seconds";
-  const [due, scheduled] = ["due", "scheduled"].map(
+  const [due, scheduled, held] = ["due", "scheduled", "held"].map(
     (state) => `partner_api_backlog{state="${state}"}`,
   );
-  assert.deepEqual(await names(), ["partner_api_delivery_lag_seconds", due, scheduled, clock]);
+  assert.deepEqual(await names(), [
+    "partner_api_delivery_lag_seconds",
+    due,
+    scheduled,
+    held,
+    clock,
+  ]);
   await gate.close();
   assert.deepEqual(await names(), [clock]);
 });

@@ -10,7 +10,7 @@ import { insertApiKey } from "../../src/subjects/keys/sql.ts";
 import { insertSubscription, lockHealth } from "../../src/subjects/subscriptions/sql.ts";
 import { ERA } from "../support/clock.ts";
 import { createDatabase } from "../support/database.ts";
-import { anOrganization, createEngine } from "../support/engine.ts";
+import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
 
 const db = await createDatabase();
@@ -61,7 +61,7 @@ async function notLockedAtTheMiddle(
 async function leasedDeliveries() {
   const ids = descendingIds();
   const leaseId = randomUUID();
-  const subscription = randomUUID();
+  const { id: subscription } = await aSubscription(deps);
   await db`
     insert into waiting_deliveries
            (id, event_id, subscription_id, organization_id, created_at, due_at, lease_id, leased_until)
