@@ -183,7 +183,7 @@ describe("the console on call", { skip }, async () => {
     await signIn(page, `#/deliveries?${search}`);
     await page.getByRole("button", { name: "Send again…" }).waitFor();
     await visit(page, `#/deliveries?${search}&host=receiver.example`);
-    await page.getByText("A redelivery has no filter for hosts").waitFor();
+    await page.getByText("A job has no filter for hosts").waitFor();
     assert.equal(await page.getByRole("button", { name: "Send again…" }).count(), 0);
   });
 

@@ -157,7 +157,7 @@ test("certificates for `listen` are kept in a user's folder with that user's rig
 
 const ENTRIES: Record<string, string | undefined> = {
   "partner-api": undefined,
-  "the package": asProgram("listen-cli"),
+  "the package": asProgram("listen/cli"),
 };
 
 /** A module with `main` as the command line has it, for the program of the package. It has no word for its command. */

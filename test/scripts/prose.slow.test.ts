@@ -14,10 +14,10 @@ test("every kind of text that a person can meet is printed with its file and lin
     /^README\.md:\d+ \| .*/m,
     /^site\/pages\/quickstart\.md:\d+ \| .*/m,
     /^site\/console\/pages\/organization\/keys\.tsx:\d+ \| From now on, every request with this key gets 401/m,
-    /^src\/commands\/key\.ts:\d+ \| partners' API keys$/m,
-    /^src\/http\/route-check\.ts:\d+ \| 400 malformed_request \| The Host header is missing\.$/m,
-    /^src\/http\/published-log\.ts:\d+ \| debug \| event published$/m,
-    /^src\/doctor\/beside-database\.ts:\d+ \| none is accessible to every user$/m,
+    /^src\/subjects\/keys\/commands\.ts:\d+ \| partners' API keys$/m,
+    /^src\/http\/build-app\.ts:\d+ \| 400 malformed_request \| The Host header is missing\.$/m,
+    /^src\/subjects\/events\/routes\.ts:\d+ \| debug \| event published$/m,
+    /^src\/start\/doctor\.ts:\d+ \| none is accessible to every user$/m,
   ]) {
     assert.match(stdout, line);
   }

@@ -25,7 +25,7 @@ export function NewSubscriptionPage() {
   // The same key for every try of the same request, so that a lost answer makes no second subscription.
   const idempotencyKey = useMemo(newKey, [url, events]);
   const [create, isCreating] = useAction(async () => {
-    if (fault !== null) {
+    if (fault !== null && !/^https:/i.test(url.trim())) {
       setError(new Problem(422, { detail: fault }));
       return;
     }
