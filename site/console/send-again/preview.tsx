@@ -1,4 +1,5 @@
 import type { Delivery, JobAction, RedeliveryPreview } from "../api/shapes.ts";
+import { Field } from "../components/field.tsx";
 import { count, plural } from "../components/numbers.ts";
 import { type Column, Table } from "../components/table.tsx";
 import { Ago } from "../components/time.tsx";
@@ -65,5 +66,18 @@ export function Preview({
         keyOf={({ id }) => id}
       />
     </>
+  );
+}
+
+export function Rate({ value, set }: { value: number; set: (rate: number) => void }) {
+  return (
+    <Field
+      label="Deliveries a second, at most"
+      type="number"
+      min={1}
+      max={1000}
+      value={String(value)}
+      onInput={({ currentTarget }) => set(Number(currentTarget.value))}
+    />
   );
 }

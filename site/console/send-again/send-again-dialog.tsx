@@ -4,12 +4,12 @@ import { Problem } from "../api/problem.ts";
 import type { Redelivery, RedeliveryPreview } from "../api/shapes.ts";
 import { useAction } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { Choice, Field } from "../components/field.tsx";
+import { Choice } from "../components/field.tsx";
 import { plural } from "../components/numbers.ts";
 import { Failure, Loading } from "../components/states.tsx";
 import { go, recordAddress } from "../place.ts";
 import { FilterWords } from "./filter-words.tsx";
-import { Preview, toSend } from "./preview.tsx";
+import { Preview, Rate, toSend } from "./preview.tsx";
 import { useTargets } from "./use-targets.ts";
 
 const RATE_DEFAULT = 50;
@@ -69,14 +69,7 @@ export function SendAgainDialog({
           chosen={to}
           onChange={({ currentTarget }) => setTo(currentTarget.value)}
         />
-        <Field
-          label="Deliveries a second, at most"
-          type="number"
-          min={1}
-          max={1000}
-          value={String(rate)}
-          onInput={({ currentTarget }) => setRate(Number(currentTarget.value))}
-        />
+        <Rate value={rate} set={setRate} />
       </div>
       {error && <Failure error={error} />}
       {!preview && !error && <Loading />}

@@ -9,7 +9,7 @@ import { plural } from "../components/numbers.ts";
 import { Failure, Loading } from "../components/states.tsx";
 import { go, recordAddress } from "../place.ts";
 import { FilterWords } from "./filter-words.tsx";
-import { Preview, toSend } from "./preview.tsx";
+import { Preview, Rate, toSend } from "./preview.tsx";
 import { jobFilter, usePreview } from "./send-again-dialog.tsx";
 
 type Action = "attempt_now" | "cancel";
@@ -82,14 +82,7 @@ function WaitingJobDialog({
             onInput={({ currentTarget }) => setReason(currentTarget.value)}
           />
         )}
-        <Field
-          label="Deliveries a second, at most"
-          type="number"
-          min={1}
-          max={1000}
-          value={String(rate)}
-          onInput={({ currentTarget }) => setRate(Number(currentTarget.value))}
-        />
+        <Rate value={rate} set={setRate} />
       </div>
       {error && <Failure error={error} />}
       {!preview && !error && <Loading />}

@@ -64,7 +64,7 @@ export function SubscriptionPage({ id }: { id: string }) {
             />
           </Panel>
           {subscription.active && <TestEvent id={id} url={subscription.url} onEnd={readAgain} />}
-          <Failures key={turn} id={id} readAgain={readAgain} />
+          <Failures id={id} turn={turn} readAgain={readAgain} />
         </>
       )}
     </>
@@ -127,7 +127,16 @@ function useNextFailure(items: FailedAttempt[], read: () => void) {
 }
 
 /** The failures audit, newest first, with the repair of each. */
-function Failures({ id, readAgain }: { id: string; readAgain: () => void }) {
+function Failures({
+  id,
+  turn,
+  readAgain,
+}: {
+  id: string;
+  /** Read again when it changes. */
+  turn: number;
+  readAgain: () => void;
+}) {
   const { client } = useSession();
   const [items, setItems] = useState<FailedAttempt[]>([]);
   const [cursor, setCursor] = useState<string | null>(null);
@@ -139,7 +148,7 @@ function Failures({ id, readAgain }: { id: string; readAgain: () => void }) {
     setCursor(next);
     return more;
   };
-  const { data, error, reload } = useCall(() => read(null), [id]);
+  const { data, error, reload } = useCall(() => read(null), [id, turn]);
   useNextFailure(items, readAgain);
   const reasons = [...new Set(items.map((one) => one.reason))].filter(Boolean).sort();
   const shown = items.filter((one) => reason === "" || one.reason === reason);
