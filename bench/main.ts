@@ -24,7 +24,10 @@ const { values: options, positionals } = parseArgs({
   },
 });
 
-const end = endOfRun();
+const scenarios = chosen(positionals);
+const end = endOfRun(
+  scenarios.some(({ isLong = false }) => isLong) ? LONG_LIMIT_MS : USUAL_LIMIT_MS,
+);
 const rig = await openRig({
   databaseUrl: process.env["DATABASE_URL"] ?? null,
   quick: options.quick,
@@ -33,7 +36,7 @@ const rig = await openRig({
   profileFolder: options.profile ?? null,
 });
 try {
-  process.exitCode = await Promise.race([run(rig, chosen(positionals)), end]);
+  process.exitCode = await Promise.race([run(rig, scenarios), end]);
 } finally {
   await rig.close();
 }
@@ -82,14 +85,13 @@ function chosen(names: string[]): Scenario[] {
 }
 
 /** Resolves to the exit status when a signal or the time limit ends the run early. */
-function endOfRun(): Promise<number> {
+function endOfRun(limitMs: number): Promise<number> {
   return new Promise((resolve) => {
     for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       process.on(name, () => {
         resolve(128 + constants.signals[name]);
       });
     }
-    const limitMs = options.long ? LONG_LIMIT_MS : USUAL_LIMIT_MS;
     setTimeout(() => {
       console.error(`the bench took longer than ${limitMs / 60_000} minutes`);
       resolve(1);
