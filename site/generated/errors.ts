@@ -9,8 +9,6 @@ interface Explanation {
 }
 
 // A code without an explanation fails to compile because of `satisfies`.
-
-// A code without an explanation fails to compile because of `satisfies`.
 const EXPLANATIONS = {
   malformed_request: {
     cause: "The body is missing, truncated or not JSON in UTF-8, or the request is not valid HTTP.",

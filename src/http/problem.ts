@@ -36,8 +36,6 @@ function toFault(violation: Violation): Fault {
 }
 
 // `satisfies` makes the build fail until every code has a status.
-
-// `satisfies` makes the build fail until every code has a status.
 export const PROBLEMS = {
   malformed_request: { status: 400, title: "Malformed request" },
   unauthenticated: { status: 401, title: "Unauthenticated" },

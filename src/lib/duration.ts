@@ -20,7 +20,6 @@ export function formatDuration(ms: number): string {
 }
 
 // The offset is required, so that a time means the same everywhere. A space is accepted, because we show times with one.
-// The offset is required, so that a time means the same everywhere. A space is accepted, because we show times with one.
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/i;
 
 /** `TIMESTAMP` in words. */

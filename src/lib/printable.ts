@@ -14,10 +14,7 @@ export function printableJson(json: string): string {
 }
 
 // Most lines of a log are ASCII, and this search costs less than the next one.
-
-// Most lines of a log are ASCII, and this search costs less than the next one.
 const MORE_THAN_ASCII = /[^\n -~]/;
-// JSON escapes the first 32 characters already. A line feed is between its members.
 // JSON escapes the first 32 characters already. A line feed is between its members.
 const CONTROLS = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 

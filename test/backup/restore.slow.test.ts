@@ -16,8 +16,6 @@ import { partnerOf } from "../support/rig.ts";
 import { type Backups, withBackups } from "./server.ts";
 import { aService } from "./service.ts";
 
-// Depends on: src, deploy, docs/operations.md
-
 const CALLERS = 8;
 
 const wholeSeconds = () => Math.floor(Date.now() / 1_000);

@@ -1,3 +1,4 @@
+// Depends on: src
 import { test } from "node:test";
 import { assertBalanced, runLedger } from "./ledger.ts";
 import { anOutboxBroker } from "./outbox-ledger.ts";

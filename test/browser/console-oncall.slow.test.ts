@@ -18,8 +18,6 @@ import {
   refused,
 } from "../support/engine.ts";
 
-// Depends on: docs, site, src, test/browser, CHANGELOG.md
-
 const row = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
 
 /** An operator's questions at night, on a console whose subscriptions are disabled by five failures. */

@@ -1,3 +1,4 @@
+// Depends on: docs, site, src, test/browser, CHANGELOG.md
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";

@@ -11,8 +11,6 @@ import { runProgram, spawnProgram, startProgram } from "../support/program.ts";
 import { type Receiver, startLocalReceiver } from "../support/receiver.ts";
 import { aPartner, aRig, partnerOf } from "../support/rig.ts";
 
-// Depends on: src
-
 const OLD = Buffer.alloc(32, "old");
 const NEW = Buffer.alloc(32, "new");
 const variable = (id: string, key: Buffer) => `${id}:${key.toString("base64")}`;

@@ -24,8 +24,6 @@ import { requireProgram, skipOrFail } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
-// Depends on: src
-
 const execute = promisify(execFile);
 const db = await createDatabase();
 

@@ -20,8 +20,6 @@ import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
-// Depends on: src, test/event-types/libraries
-
 const execute = promisify(execFile);
 const PROGRAMS = join(ROOT, "test/event-types/libraries");
 const db = await createDatabase();

@@ -1,4 +1,3 @@
-// Runs alone: it expects the database that it has just returned.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { createPartitions } from "../../src/jobs/maintenance-sql.ts";

@@ -16,8 +16,6 @@ import { aPlatformsTypes } from "../support/platform-types.ts";
 import { skipOrFail } from "../support/required.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
-// Depends on: src
-
 const execute = promisify(execFile);
 const SCHEMATHESIS = "schemathesis==4.32.5";
 

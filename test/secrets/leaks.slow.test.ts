@@ -17,8 +17,6 @@ import { misuse } from "./misuse.ts";
 import { filesBelow, type Place, tablesOf } from "./places.ts";
 import { spellingsOf } from "./spellings.ts";
 
-// Depends on: src, site, docs
-
 const KEPT_FILES = ["admin-token", "sealing-keys"];
 
 test("after the whole demo each secret is only in the response that issued it", async (t) => {

@@ -11,8 +11,6 @@ import { samplesOf } from "../support/page-samples.ts";
 import { requireProgram } from "../support/required.ts";
 import { aShell } from "../support/shell.ts";
 
-// Depends on: src, site, docs
-
 const dropRole: (() => Promise<unknown>)[] = [];
 after(async () => {
   for (const drop of dropRole) await drop();

@@ -12,8 +12,6 @@ import { type ReceiverOptions, type Script, startReceiver } from "../support/rec
 import { requireProgram } from "../support/required.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
-// Depends on: src, site, docs
-
 const page = readSource("site/pages/troubleshooting.md");
 const HOST = "receiver.example";
 /** The page has the messages of this version. Some differ in other versions. */

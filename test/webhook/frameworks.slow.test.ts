@@ -1,3 +1,4 @@
+// Depends on: examples, packages, src/webhook, test/webhook
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";

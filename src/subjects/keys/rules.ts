@@ -19,8 +19,6 @@ export const ONLY_CELL = "00";
 const SECRET_BYTES = 32;
 
 // Neither half contains a dot, so the token splits at its only dot.
-
-// Neither half contains a dot, so the token splits at its only dot.
 const AUTHORIZATION = new RegExp(
   `^(?:[Bb][Ee][Aa][Rr][Ee][Rr] +)?vck_(?<keyId>${KEY_ID})\\.(?<secret>[A-Za-z0-9_-]{43})$`,
 );

@@ -30,11 +30,6 @@ const another = await aSubscription(deps, organization.id);
 const PASSED = { passed: true, limit: 600, remaining: 1, resetSeconds: 1 };
 
 // Two events in the first minute: of each, one subscription accepts its delivery and the other refuses it.
-
-// Two events in the first minute: of each, one subscription accepts its delivery and the other refuses it.
-// Nothing happens in the second minute. In the third the retries are delivered.
-
-// Two events in the first minute: of each, one subscription accepts its delivery and the other refuses it.
 // Nothing happens in the second minute. In the third the retries are delivered.
 await publish(deps, organization.id, 2);
 for (let i = 0; i < 2; i++) {

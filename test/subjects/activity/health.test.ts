@@ -25,8 +25,9 @@ const organization = await createOrganization(deps, { slug: "acme" });
 const subscription = await aSubscription(deps, organization.id);
 
 const processId = randomUUID();
+/** In the order of publication: a claim has none of its own. */
 const attempt = async (answers: (typeof acknowledged)[]) => {
-  const claims = await claimAll(deps);
+  const claims = (await claimAll(deps)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const recorded = await attemptAll(deps, claims, () => {
     clock.advance(100);
     return answers.shift() ?? acknowledged;
@@ -34,11 +35,6 @@ const attempt = async (answers: (typeof acknowledged)[]) => {
   countRecorded(deps.activity, recorded);
   await writeActivity(db, deps.activity, processId);
 };
-
-// The first is delivered, the second fails and is delivered at its retry. Two more wait, for a retry and for
-
-// The first is delivered, the second fails and is delivered at its retry. Two more wait, for a retry and for
-// a first attempt.
 
 // The first is delivered, the second fails and is delivered at its retry. Two more wait, for a retry and for
 // a first attempt.

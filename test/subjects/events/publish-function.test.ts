@@ -15,8 +15,6 @@ import { createEngine } from "../../support/engine.ts";
 import { untilBlocked } from "../../support/until-blocked.ts";
 
 // Runs before the database is dropped, because it needs the connections.
-
-// Runs before the database is dropped, because it needs the connections.
 const cleanUp: (() => Promise<void>)[] = [];
 after(async () => {
   for (const step of cleanUp) await step();
