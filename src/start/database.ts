@@ -106,9 +106,10 @@ function explain(variable: string): (error: unknown) => never {
 /** Throws if the database permits fewer connections than the workers may open. Behind a pooler only the pooler knows. */
 export async function requireConnections(db: Database, workers: number): Promise<string> {
   const needed = workers * CONNECTIONS_EACH;
-  const permitted = db.options.poolMode === "transaction" ? Infinity : await findPermitted(db);
-  const told = `${needed} connections (${workers} workers × ${CONNECTIONS_EACH})`;
-  if (needed <= permitted) return told;
+  if (db.options.poolMode === "transaction")
+    return `up to ${needed}, of those that the pooler permits`;
+  const permitted = await findPermitted(db);
+  if (needed <= permitted) return `up to ${needed} of the ${permitted} that the database permits`;
   const most = Math.floor(permitted / CONNECTIONS_EACH);
   throw new Error(
     `WORKERS: the database permits ${permitted} connections, and ${workers} workers open up to ${needed}, ` +

@@ -17,10 +17,11 @@ import { findRetention } from "../schema/migrate.ts";
 import { findExcess, findMissing } from "../schema/rights.ts";
 import type { EventTypes } from "../subjects/event-types/rules.ts";
 import { surveySecrets } from "../subjects/secrets/work.ts";
-import { describeDatabase, EXCESS, openDatabase } from "./database.ts";
+import { describeDatabase, EXCESS, openDatabase, requireConnections } from "./database.ts";
 import { lookUpLimitMs, readReceiversCa, requireEgressSource } from "./egress.ts";
 import { openEventTypes } from "./event-types.ts";
 import { adminTokenPath, openAdminTokens, openRing, sealingKeysPath } from "./keys.ts";
+import { countWorkers } from "./workers.ts";
 
 const ANSWER_MS = 2_000;
 
@@ -171,6 +172,7 @@ function checksInDatabase(config: Config, db: Database): Check[] {
   return [
     ["database", () => checkDatabase(config, db)],
     ["database role", () => checkRole(config, db)],
+    ["connections", async () => requireConnections(db, await countWorkers(config))],
     ["durability", () => checkDurability(db)],
     ["history", () => checkHistory(config, db)],
     ["clock", () => checkClock(db)],

@@ -92,6 +92,16 @@ test("doctor names the resolvers that do not answer", async (t) => {
   );
 });
 
+test("doctor says how many connections the workers open, and how many the database permits", async (t) => {
+  const one = await diagnosed(t, { WORKERS: "1" });
+  assert.match(one.stdout, /^ok +connections +up to 11 of the \d+ that the database permits$/m);
+  const many = await diagnosed(t, { WORKERS: "200" });
+  assert.match(
+    many.stdout,
+    /^FAULT +connections +WORKERS: the database permits \d+ .* set WORKERS to /m,
+  );
+});
+
 test("doctor warns of a superuser as DATABASE_URL", async (t) => {
   const { MIGRATION_DATABASE_URL: owner = "" } = await aRig(t);
   const { stdout } = await diagnosed(t, { DATABASE_URL: owner, MIGRATION_DATABASE_URL: "" });
