@@ -93,6 +93,22 @@ const POLL_INTERVAL_MS = 100;
 /** A slower statement is abandoned, and the next one tries another connection. */
 const STATEMENT_MS = 10_000;
 
+export interface EngineOptions {
+  send: Send;
+  writes: Writes;
+  slots?: Slots;
+  /** Returns true if outcomes that the database does not take are abandoned at once. */
+  isGivenUp?: () => boolean;
+  log: Logger;
+  /** Default: nothing is traced. */
+  tracer?: Tracer;
+  onContended: DispatcherOptions["onContended"];
+  onEnded: (attempt: Attempt) => void;
+  onRecorded: (consequences: Consequences) => void;
+  onInternalFault: NoteFault;
+  onError: (error: unknown) => void;
+}
+
 /** Connects the parts of the delivery engine: claim → attempt → decide → record. */
 export function createEngine(
   foundations: Foundations,
@@ -109,21 +125,7 @@ export function createEngine(
     onRecorded,
     onInternalFault,
     onError,
-  }: {
-    send: Send;
-    writes: Writes;
-    slots?: Slots;
-    /** Returns true if outcomes that the database does not take are abandoned at once. */
-    isGivenUp?: () => boolean;
-    log: Logger;
-    /** Default: nothing is traced. */
-    tracer?: Tracer;
-    onContended: DispatcherOptions["onContended"];
-    onEnded: (attempt: Attempt) => void;
-    onRecorded: (consequences: Consequences) => void;
-    onInternalFault: NoteFault;
-    onError: (error: unknown) => void;
-  },
+  }: EngineOptions,
 ): Dispatcher {
   const { clock } = foundations;
   const lines = createDeliveryLog(log);

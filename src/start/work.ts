@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
-import type { EgressOptions } from "../egress/index.ts";
+import type { Egress, EgressOptions } from "../egress/index.ts";
 import { startActivityWriter } from "../jobs/activity.ts";
 import { startExporting } from "../jobs/history-exports.ts";
 import { startMaintenance, turnPartitions } from "../jobs/maintenance.ts";
@@ -20,21 +20,22 @@ import { Readiness } from "../observe/health.ts";
 import { createContentionLog, FaultLog, type NoteFault } from "../observe/log.ts";
 import { createMetrics, createUtilization, type Metrics } from "../observe/metrics.ts";
 import { Outage, Writes } from "../observe/outage.ts";
-import { isUnavailable } from "../postgres/database.ts";
+import { type Database, isUnavailable } from "../postgres/database.ts";
 import type { Dispatcher } from "../queue/dispatcher.ts";
 import { startNudging } from "../queue/nudging.ts";
 import { Pace } from "../queue/pace.ts";
 import { createSender } from "../queue/sender.ts";
 import { Slots } from "../queue/slots.ts";
+import type { ActivityLog } from "../subjects/activity/log.ts";
 import { countRecorded } from "../subjects/activity/counted.ts";
 import { createDependencies } from "../subjects/create-dependencies.ts";
-import type { Dependencies } from "../subjects/dependencies.ts";
+import type { Dependencies, Foundations } from "../subjects/dependencies.ts";
 import type { EventTypes } from "../subjects/event-types/rules.ts";
 import { requireRingInUse } from "../subjects/secrets/work.ts";
 import type { Membership } from "../workers/index.ts";
 import { databaseFolder, openDatabase, standstillMs } from "./database.ts";
 import { openEgress } from "./egress.ts";
-import { createEngine, openFoundations } from "./engine.ts";
+import { createEngine, type EngineOptions, openFoundations } from "./engine.ts";
 import { startAnnouncing } from "./event-types.ts";
 
 /** How long a request waits for the database. A frozen server must not fill the connection pool. */
@@ -73,23 +74,17 @@ export async function openWork(
     patienceMs: REQUEST_MS,
     openedUrl: membership?.databaseUrl ?? null,
   });
-  let isGivenUp = false;
-  let givingUp: NodeJS.Timeout | undefined;
-  const giveUp = () => {
-    isGivenUp = true;
-    log.warn("stopping without waiting for statements that do not end");
-    void db.end({ timeout: 0 });
-  };
+  const lastWrites = new LastWrites(db, config, log);
   opened.add(async () => {
     await close();
-    clearTimeout(givingUp);
+    lastWrites.haveEnded();
   });
   const writes = new Writes(db);
   const outage = new Outage(writes, log);
   opened.add(() => outage.stop());
   const orElse = (message: string) => (err: unknown) => {
     if (!isUnavailable(err)) log.error({ err }, message);
-    else if (!isGivenUp) outage.note(err);
+    else if (!lastWrites.areGivenUp) outage.note(err);
   };
 
   const { foundations, clock } = await openFoundations(config, db, {
@@ -117,33 +112,17 @@ export async function openWork(
   opened.add(() => egress.close());
 
   let lastRecorded: Date | null = null;
-  const openDispatcher = () => {
-    const timeoutMs = config.attemptTimeoutMs;
-    const send = createSender({ egress, clock: clock.now, timeoutMs, userAgent: USER_AGENT });
-    const slots = new Slots(
-      config.dispatchConcurrency,
-      config.subscriptionConcurrency,
-      new Pace(createUtilization(), () => performance.now()),
-      timeoutMs,
-    );
-    metrics.watchAttempts(slots);
-    return createEngine(foundations, config, {
-      ...{ send, slots, writes, log, tracer },
-      isGivenUp: () => isGivenUp,
-      onEnded: (ended) => metrics.noteEnded(ended),
-      onRecorded: (recorded) => {
-        metrics.noteRecorded(recorded);
-        countRecorded(activity, recorded);
-        lastRecorded = clock.now();
-      },
-      onContended: createContentionLog(log),
+  const openDispatcher = () =>
+    createDispatcher(config, foundations, {
+      ...{ egress, metrics, writes, log, tracer },
+      isGivenUp: () => lastWrites.areGivenUp,
+      onRecorded: () => (lastRecorded = clock.now()),
       onInternalFault: (fault, ...facts) => {
         health.noteFault(fault);
         tellFault(fault, ...facts);
       },
       onError: orElse("dispatching failed: it is tried again, and no delivery is lost"),
     });
-  };
   const dispatcher = config.role === "api" ? null : openDispatcher();
   const activityWriter = startActivityWriter(db, activity, {
     processId,
@@ -178,10 +157,65 @@ export async function openWork(
   });
   await startJobs(config, { deps, clock, url }, { log, opened, onInUse, orElse });
   // The first step of closing. Requests and attempts have ended, and only writes about this process remain.
-  opened.add(() => {
-    givingUp = setTimeout(giveUp, config.shutdownGraceMs / OWN_WRITES_SHARE);
-  });
+  opened.add(() => lastWrites.begin());
   return { deps, dispatcher, health, metrics, outage, reporting };
+}
+
+/** What a process still writes when it stops. If the database does not take it in time, it is given up. */
+class LastWrites {
+  readonly #giveUp: () => void;
+  readonly #ms: number;
+  #timer: NodeJS.Timeout | undefined;
+  areGivenUp = false;
+
+  constructor(db: Database, { shutdownGraceMs }: Config, log: Logger) {
+    this.#ms = shutdownGraceMs / OWN_WRITES_SHARE;
+    this.#giveUp = () => {
+      this.areGivenUp = true;
+      log.warn("stopping without waiting for statements that do not end");
+      void db.end({ timeout: 0 });
+    };
+  }
+
+  begin(): void {
+    this.#timer = setTimeout(this.#giveUp, this.#ms);
+  }
+
+  haveEnded(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** Connects the engine to its receivers, and to what counts. */
+function createDispatcher(
+  config: Config,
+  foundations: Foundations & { activity: ActivityLog },
+  {
+    egress,
+    metrics,
+    onRecorded,
+    ...others
+  }: { egress: Egress; metrics: Metrics; onRecorded: () => void } & Pick<
+    EngineOptions,
+    "writes" | "log" | "tracer" | "isGivenUp" | "onInternalFault" | "onError"
+  >,
+): Dispatcher {
+  const { attemptTimeoutMs: timeoutMs, dispatchConcurrency, subscriptionConcurrency } = config;
+  const pace = new Pace(createUtilization(), () => performance.now());
+  const slots = new Slots(dispatchConcurrency, subscriptionConcurrency, pace, timeoutMs);
+  metrics.watchAttempts(slots);
+  return createEngine(foundations, config, {
+    ...others,
+    slots,
+    send: createSender({ egress, clock: foundations.clock, timeoutMs, userAgent: USER_AGENT }),
+    onEnded: (ended) => metrics.noteEnded(ended),
+    onRecorded: (recorded) => {
+      metrics.noteRecorded(recorded);
+      countRecorded(foundations.activity, recorded);
+      onRecorded();
+    },
+    onContended: createContentionLog(others.log),
+  });
 }
 
 /** Starts what runs at intervals. */
