@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { ROOT } from "../support/root.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const script = new URL("../../../scripts/packages.js", import.meta.url);
@@ -56,6 +57,20 @@ for (const [what, present, forUse, forWork] of CASES) {
     assert.equal(areInstalled(root, { dev: true }), forWork);
   });
 }
+
+test("a start installs no client of a broker: they are for development, or the platform installs them", async () => {
+  const read = async (path: string): Promise<unknown> =>
+    JSON.parse(await readFile(join(ROOT, path), "utf8"));
+  const { peerDependencies } = (await read("packages/bridge/package.json")) as {
+    peerDependencies: Record<string, string>;
+  };
+  const { packages } = (await read("package-lock.json")) as {
+    packages: Record<string, { dev?: boolean }>;
+  };
+  const clients = Object.keys(peerDependencies).filter((name) => name !== "pg");
+  assert.ok(clients.length >= 6);
+  for (const name of clients) assert.equal(packages[`node_modules/${name}`]?.dev, true, name);
+});
 
 function without(packages: object, ...names: string[]): object {
   return Object.fromEntries(Object.entries(packages).filter(([name]) => !names.includes(name)));
