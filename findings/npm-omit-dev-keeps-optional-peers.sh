@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# npm 11.16.0, a workspace that names an optional peer which the root has among its packages for development.
+# npm 11.16.0 (and 12.2.2), a workspace that names an optional peer which the root has among its packages for development.
 #
 # Expected: `npm ci --omit=dev` leaves the package out. Nothing but development asks for it: npm installs no optional peer by itself.
 # Found: it is installed. The lock file marks it "devOptional" in place of "dev", and such a package is left out only with
