@@ -11,7 +11,10 @@ const rawBody = express.raw({ type: () => true, limit: "1mb" });
 app.post("/hooks", rawBody, async (request, response) => {
   const { headers, body = "" } = request; // A request may have no body.
   const { verdict, event } = await verify({ secret, headers, body });
-  if (verdict !== "valid") return response.status(400).send(verdict);
+  if (verdict !== "valid") {
+    console.log(`refused with 400: ${verdict}`);
+    return response.status(400).send(verdict);
+  }
 
   const outcome = await handleOnce({ store, event, handle });
   return response.status(outcome === "under_way" ? 503 : 204).end();

@@ -8,16 +8,21 @@ const MAX_BYTES = 1024 * 1024; // Deliveries are smaller.
 const worker = {
   async fetch(request, env) {
     const body = await readBody(request);
-    if (!body) return new Response(null, { status: 413 });
+    if (!body) return refuse(413, "more than 1 MiB");
     const { headers } = request;
     const secret = env.PARTNER_SECRET;
     const { verdict, event } = await verify({ secret, headers, body });
-    if (verdict !== "valid") return new Response(verdict, { status: 400 });
+    if (verdict !== "valid") return refuse(400, verdict);
 
     const outcome = await handleOnce({ store, event, handle });
     return new Response(null, { status: outcome === "under_way" ? 503 : 204 });
   },
 };
+
+function refuse(status, reason) {
+  console.log(`refused with ${status}: ${reason}`);
+  return new Response(reason, { status });
+}
 
 /** Returns the raw bytes, or null if there are too many. Do not use request.json(). */
 async function readBody(request) {

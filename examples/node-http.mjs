@@ -9,7 +9,7 @@ const MAX_BYTES = 1024 * 1024; // Deliveries are smaller.
 async function receive(request) {
   const { headers } = request;
   const body = await readBody(request);
-  if (!body) return [413];
+  if (!body) return [413, "more than 1 MiB"];
   const { verdict, event } = await verify({ secret, headers, body });
   if (verdict !== "valid") return [400, verdict];
 
@@ -40,6 +40,7 @@ const server = createServer(async (request, response) => {
     return [500];
   });
   if (!request.complete) response.setHeader("connection", "close"); // The rest is not read.
+  if (text) console.log(`refused with ${status}: ${text}`);
   response.writeHead(status).end(text);
 });
 

@@ -23,15 +23,14 @@ var seen sync.Map                        // In production: a table with a unique
 func receive(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBytes)) // Raw bytes.
 	if err != nil {
-		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		refuse(w, http.StatusRequestEntityTooLarge, "more than 1 MiB, or cut off")
 		return
 	}
 	signature := strings.Join(r.Header.Values("X-VC-Signature"), ",")
 	timestamp := strings.Join(r.Header.Values("X-VC-Timestamp"), ",")
 	verdict := webhook.Verify(strings.Split(secret, ","), signature, timestamp, body, time.Now().UnixMilli())
 	if verdict != "valid" {
-		fmt.Printf("refused, %s\n", verdict)
-		w.WriteHeader(http.StatusBadRequest)
+		refuse(w, http.StatusBadRequest, verdict)
 		return
 	}
 
@@ -40,13 +39,18 @@ func receive(w http.ResponseWriter, r *http.Request) {
 		Data      struct{ Message string }
 	}
 	if err := json.Unmarshal(body, &event); err != nil {
-		w.WriteHeader(http.StatusInternalServerError)
+		refuse(w, http.StatusBadRequest, "malformed")
 		return
 	}
 	if _, isDuplicate := seen.LoadOrStore(event.ID, true); !isDuplicate {
 		fmt.Printf("received %s %s: %s\n", event.Event, event.ID, event.Data.Message)
 	}
 	w.WriteHeader(http.StatusNoContent) // Store the event, respond within 10 seconds, process it later.
+}
+
+func refuse(w http.ResponseWriter, status int, reason string) {
+	fmt.Printf("refused with %d: %s\n", status, reason)
+	w.WriteHeader(status)
 }
 
 func main() {

@@ -13,17 +13,19 @@ const MAX_BYTES = 1024 * 1024; // Deliveries are smaller.
 async function receive(request) {
   const { headers } = request;
   const body = await readBody(request);
-  if (!body) return 413;
+  if (!body) return refuse(413, "more than 1 MiB");
   const { verdict, event } = await verify({ secret, headers, body });
-  if (verdict !== "valid") {
-    console.log(`refused, ${verdict}`);
-    return 400;
-  }
+  if (verdict !== "valid") return refuse(400, verdict);
 
   if (seen.has(event.id)) return 204; // A duplicate.
   seen.add(event.id);
   console.log(`received ${event.event} ${event.id}: ${event.data.message}`);
   return 204; // Store the event, respond within 10 seconds, process it later.
+}
+
+function refuse(status, reason) {
+  console.log(`refused with ${status}: ${reason}`);
+  return status;
 }
 
 /** Returns the raw bytes, or null if there are too many. */

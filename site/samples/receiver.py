@@ -21,16 +21,15 @@ class Receiver(BaseHTTPRequestHandler):
     def receive(self):
         length = self.headers.get("Content-Length", "")
         if not re.fullmatch("[0-9]{1,15}", length):  # Chunked, for example.
-            return 411
+            return self.refuse(411, "no Content-Length")
         if int(length) > MAX_BYTES:
-            return 413
+            return self.refuse(413, "more than 1 MiB")
         body = self.rfile.read(int(length))  # Raw bytes.
         signature = ",".join(self.headers.get_all("X-VC-Signature", []))
         timestamp = ",".join(self.headers.get_all("X-VC-Timestamp", []))
         verdict = verify(SECRETS, signature, timestamp, body)
         if verdict != "valid":
-            print(f"refused, {verdict}", flush=True)
-            return 400
+            return self.refuse(400, verdict)
 
         event = json.loads(body)
         if event["id"] in seen:  # A duplicate.
@@ -39,6 +38,10 @@ class Receiver(BaseHTTPRequestHandler):
         message = event["data"]["message"]
         print(f'received {event["event"]} {event["id"]}: {message}', flush=True)
         return 204  # Store the event, respond within 10 seconds, process it later.
+
+    def refuse(self, status, reason):
+        print(f"refused with {status}: {reason}", flush=True)
+        return status
 
     def log_message(self, *args):
         pass

@@ -39,7 +39,11 @@ export async function checkReceiver(port: number, output: () => string): Promise
 
   const times = output().split(`received vc.test.ping ${delivery.eventId}`).length - 1;
   assert.equal(times, 1, output());
-  assert.doesNotMatch(output(), new RegExp(forged.eventId));
+  for (const verdict of ["forged", "malformed", "stale"]) {
+    assert.match(output(), new RegExp(`^refused with 400: ${verdict}$`, "m"));
+  }
+  assert.match(output(), /refused with 413: more than 1 MiB|too large/);
+  assert.doesNotMatch(output(), new RegExp(`${forged.eventId}|whsec_|sha256=`));
 }
 
 function post(

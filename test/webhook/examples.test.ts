@@ -9,6 +9,7 @@ import { aDelivery, SECRET } from "./delivery.ts";
 import { checkReceiver, TOO_MANY_BYTES } from "./check-receiver.ts";
 import { startReceiving } from "./start-receiving.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
 
 /** The public name, so that the test covers the `exports` of package.json. */
 const LIBRARY = "@partner-api/webhook";
@@ -23,6 +24,22 @@ for (const example of ["node-http", "express", "fastify", "hono"]) {
   test(`examples/${example}.mjs handles each event once and refuses other requests`, async (t) => {
     const { port, output } = await start(t, example);
     await checkReceiver(port, output);
+  });
+}
+
+for (const example of ["node-http", "express", "fastify", "hono"]) {
+  test(`examples/${example}.mjs logs a mistake of the program, without the secret`, async (t) => {
+    const { port, output } = await startReceiving(t, process.execPath, {
+      args: [join(ROOT, "examples", `${example}.mjs`)],
+      env: { PARTNER_SECRET: `"${SECRET}"`, PORT: "0" },
+    });
+    const { status } = await fetch(`http://127.0.0.1:${port}/hooks`, {
+      method: "POST",
+      ...aDelivery(),
+    });
+    assert.equal(status, 500);
+    while (!output().includes("white space or a quote surrounds it")) await nextTurn(); // Express logs later.
+    assert.doesNotMatch(output(), new RegExp(SECRET.replace(/[+/]/g, "[+/]")));
   });
 }
 
@@ -58,7 +75,7 @@ test("a receiver works with the library downloaded from the documentation", asyn
 });
 
 test("examples/fetch.mjs works in Node.js as in Workers, Deno and Bun", async (t) => {
-  t.mock.method(console, "log", () => undefined);
+  const log = t.mock.method(console, "log", () => undefined);
   const { default: worker } = (await import(join(ROOT, "examples/fetch.mjs"))) as {
     default: { fetch: (request: Request, env: object) => Promise<Response> };
   };
@@ -82,8 +99,14 @@ test("examples/fetch.mjs works in Node.js as in Workers, Deno and Bun", async (t
       if (++pieces === 10) controller.close();
     },
   });
-  assert.equal(await answer({ body, duplex: "half" }), "413 ");
+  assert.equal(await answer({ body, duplex: "half" }), "413 more than 1 MiB");
   assert.ok(pieces < 10, "the receiver stops reading");
+  assert.deepEqual(
+    log.mock.calls.slice(1).map(({ arguments: [line] }) => line as string),
+    ["forged", "malformed", "more than 1 MiB"].map(
+      (reason) => `refused with ${reason.startsWith("more") ? 413 : 400}: ${reason}`,
+    ),
+  );
 });
 
 test("the examples import only the public interface", async () => {
