@@ -35,10 +35,23 @@ function causes(): Record<string, Cause> {
         meaning: withoutColon(paragraphs.find((text) => text !== "" && text !== repair) ?? ""),
         repair: repair.replace(/^Repair\. /, ""),
         anchor: anchorOf(reason),
-        details: details[reason] ?? {},
       };
-      return [reason, cause];
+      const own = reason === "http_<status>" ? statusesOf(rest, cause.meaning) : details[reason];
+      return [reason, { ...cause, details: own ?? {} }];
     }),
+  );
+}
+
+/** The rows of the table of statuses. */
+function statusesOf(section: string, meaning: string): Cause["details"] {
+  const rows = [...section.matchAll(/^\| ((?:`\dxx`|`\d{3}`)(?:, `\d{3}`)*) \| (.+) \|$/gm)];
+  return Object.fromEntries(
+    rows.flatMap(([, statuses = "", repair = ""]) =>
+      [...statuses.matchAll(/\w+/g)].map(([status]) => [
+        status,
+        { meaning, repair: asSentence(repair) },
+      ]),
+    ),
   );
 }
 

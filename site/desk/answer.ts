@@ -11,6 +11,14 @@ export class Refusal extends Problem {
   }
 }
 
+const AGAIN_AFTER_MS = 5_000;
+
+/** When a request that failed for a time may be made again. */
+export function againAfterMs(error: Problem): number {
+  const seconds = error instanceof Refusal ? error.retryAfter : null;
+  return seconds === null ? AGAIN_AFTER_MS : seconds * 1_000;
+}
+
 /** Returns the data of a call. Throws a `Problem`, with status 0 if there was no answer. */
 export async function answerOf<Data>(call: Promise<Result<Data>>): Promise<Data> {
   let result;

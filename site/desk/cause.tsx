@@ -4,10 +4,24 @@ import { DocsLink } from "./docs-link.tsx";
 import { causes, facts } from "./service.ts";
 
 /** Why an attempt failed, how to repair it, and when the next one follows. */
-export function CauseOf({ failure, isFollowed }: { failure: Failure; isFollowed?: boolean }) {
+export function CauseOf({
+  failure,
+  isFollowed = false,
+  isExplained = true,
+  hasRecovered = false,
+}: {
+  failure: Failure;
+  isFollowed?: boolean;
+  /** False if the page explains the same cause already. */
+  isExplained?: boolean;
+  /** True if the receiver has acknowledged an attempt after this one. */
+  hasRecovered?: boolean;
+}) {
   const { reason, detail, attempt, duration_ms: ms } = failure;
-  const cause = causes[reason.startsWith("http_") ? "http_<status>" : reason];
-  const exact = detail === null ? cause : (cause?.details[detail] ?? cause);
+  const status = /^http_(\d{3})$/.exec(reason)?.[1] ?? null;
+  const cause = causes[status === null ? reason : "http_<status>"];
+  const { details = {} } = cause ?? {};
+  const exact = details[detail ?? status ?? ""] ?? details[`${status?.charAt(0)}xx`] ?? cause;
   return (
     <div class="cause">
       <p>
@@ -22,17 +36,23 @@ export function CauseOf({ failure, isFollowed }: { failure: Failure; isFollowed?
           attempt {attempt}, after {ms} ms
         </span>
       </p>
-      {cause && exact && (
+      {isExplained && cause && exact && (
         <>
           <p>{exact.meaning}</p>
           <p>
             <strong>Repair.</strong> {exact.repair}{" "}
             <DocsLink to={`/troubleshooting#${cause.anchor}`}>How to see it with curl</DocsLink>
           </p>
+          {status !== null && /^40[0-3]$/.test(status) && (
+            <p>
+              If your receiver refuses the signature, <a href="#/check">check it</a>: the page names
+              the likely mistake.
+            </p>
+          )}
         </>
       )}
       <p class="quiet">
-        <NextAttempt of={failure} isFollowed={isFollowed ?? false} />
+        <NextAttempt of={failure} isFollowed={isFollowed} hasRecovered={hasRecovered} />
       </p>
     </div>
   );
@@ -41,13 +61,23 @@ export function CauseOf({ failure, isFollowed }: { failure: Failure; isFollowed?
 /** How long after its time a failure of the next attempt is listed at the latest. */
 const LISTED_MS = 30_000;
 
-function NextAttempt({ of, isFollowed }: { of: Failure; isFollowed: boolean }) {
+function NextAttempt({
+  of,
+  isFollowed,
+  hasRecovered,
+}: {
+  of: Failure;
+  isFollowed: boolean;
+  hasRecovered: boolean;
+}) {
   const now = useNow();
   if (isFollowed) return <>Attempt {of.attempt + 1} followed, and failed too.</>;
   if (of.status === "dead_lettered") return <>No further attempt: all are used up.</>;
   if (of.next_attempt_at === null) return <>No further attempt.</>;
   const left = new Date(of.next_attempt_at).getTime() - now.getTime();
   if (left > 0) return <>Next attempt in {inWords(left)}.</>;
+  if (hasRecovered)
+    return <>The next attempt followed, and your receiver has acknowledged since.</>;
   return left > -facts.attemptTimeoutMs - LISTED_MS ? (
     <>The next attempt is due.</>
   ) : (

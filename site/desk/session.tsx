@@ -8,6 +8,7 @@ import {
 import { useAction } from "../console/components/button.tsx";
 import { Field, valuesOf } from "../console/components/field.tsx";
 import { Icon } from "../console/components/icon.tsx";
+import { Problem } from "../console/api/problem.ts";
 import { Loading } from "../console/components/states.tsx";
 import { Brand } from "./brand.tsx";
 import { DocsLink } from "./docs-link.tsx";
@@ -58,7 +59,7 @@ export function KeyGate({ children }: { children: ComponentChildren }) {
     }
     enter(kept, false)
       .catch((error: unknown) => {
-        sessionStorage.removeItem(KEPT);
+        if (!(error instanceof Problem && error.isTemporary)) sessionStorage.removeItem(KEPT);
         setWhy(inWords(error));
       })
       .finally(() => setIsKnown(true));

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Failure as FailedAttempt } from "../../src/client/partner-client.ts";
+import { Problem } from "../console/api/problem.ts";
 import { Button } from "../console/components/button.tsx";
 import { Copy } from "../console/components/copy.tsx";
 import { Field } from "../console/components/field.tsx";
@@ -21,18 +22,22 @@ type Course =
   | { kind: "none" }
   | { kind: "accepted"; eventId: string }
   | { kind: "failed"; eventId: string; failure: FailedAttempt }
-  | { kind: "no-failure"; eventId: string };
+  | { kind: "no-failure"; eventId: string }
+  | { kind: "unknown"; eventId: string; error: Problem };
 
 /** Sends a test event, and shows what becomes of it. */
 export function TestEvent({
   id,
   url,
   secret: known,
+  hasRecovered = false,
   onEnd,
 }: {
   id: string;
   url: string;
   secret?: string | undefined;
+  /** True if no failure followed the last success. */
+  hasRecovered?: boolean;
   /** Called when it is known what became of the first attempt. */
   onEnd?: () => void;
 }) {
@@ -47,20 +52,25 @@ export function TestEvent({
     secrets.set(id, secret);
     setCourse({ kind: "accepted", eventId });
     if (isSecureContext) setCommand(await asCurl({ url, secret, id, eventId })); // Otherwise browsers sign nothing.
-    const failure = await firstFailure(eventId);
-    setCourse(failure ? { kind: "failed", eventId, failure } : { kind: "no-failure", eventId });
+    setCourse(await courseOf(eventId));
     onEnd?.();
   };
 
-  /** Reads the audit until the attempt must be over. Null: it lists none, so the receiver acknowledged. */
-  const firstFailure = async (eventId: string): Promise<FailedAttempt | null> => {
+  /** Reads the audit until the attempt must be over. If it lists no failure then, the receiver has acknowledged. */
+  const courseOf = async (eventId: string): Promise<Course> => {
     const until = Date.now() + WAIT_MS;
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-      const { items } = await answerOf(client.listFailures(id, { limit: 20 }));
-      const failure = items.find(({ event_id: of }) => of === eventId);
-      if (failure) return failure;
-      if (Date.now() > until) return null;
+      const isOver = Date.now() > until;
+      try {
+        const { items } = await answerOf(client.listFailures(id, { limit: 20 }));
+        const failure = items.find(({ event_id: of }) => of === eventId);
+        if (failure) return { kind: "failed", eventId, failure };
+        if (isOver) return { kind: "no-failure", eventId };
+      } catch (error) {
+        if (!(error instanceof Problem && error.isTemporary)) throw error;
+        if (isOver) return { kind: "unknown", eventId, error };
+      }
     }
   };
 
@@ -84,7 +94,7 @@ export function TestEvent({
         </Button>
       </div>
       <div aria-live="polite">
-        <CourseOf course={course} />
+        <CourseOf course={course} hasRecovered={hasRecovered} />
       </div>
       {command && (
         <details>
@@ -103,15 +113,15 @@ export function TestEvent({
   );
 }
 
-function CourseOf({ course }: { course: Course }) {
+function CourseOf({ course, hasRecovered }: { course: Course; hasRecovered: boolean }) {
   switch (course.kind) {
     case "none":
       return null;
     case "accepted":
       return (
         <p class="course">
-          <Icon name="clock" /> Sent as <code>{course.eventId}</code>. Waiting for your receiver: a
-          failure would show here within {WAIT_MS / 1_000} s.
+          <Icon name="clock" /> Sent as <code>{course.eventId}</code>. Waiting for your receiver:
+          this page reads the failed attempts every {POLL_MS / 1_000} s, for {WAIT_MS / 1_000} s.
         </p>
       );
     case "failed":
@@ -120,8 +130,15 @@ function CourseOf({ course }: { course: Course }) {
           <p>
             <Icon name="cross" /> The first attempt of <code>{course.eventId}</code> failed.
           </p>
-          <CauseOf failure={course.failure} />
+          <CauseOf failure={course.failure} hasRecovered={hasRecovered} />
         </div>
+      );
+    case "unknown":
+      return (
+        <p class="course">
+          <Icon name="warning" /> Sent as <code>{course.eventId}</code>. What became of it is not
+          known here: {course.error.message} The failed attempts below show it later.
+        </p>
       );
     case "no-failure":
       return (

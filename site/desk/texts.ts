@@ -3,7 +3,7 @@ export interface Cause {
   meaning: string;
   repair: string;
   anchor: string;
-  /** By the `detail` of a failure. */
+  /** By the `detail` of a failure, or by its status, such as `404` or `5xx`. */
   details: Record<string, { meaning: string; repair: string }>;
 }
 

@@ -17,6 +17,15 @@ import { aTemporaryFolder } from "../support/temporary-folder.ts";
 const heading = (page: Page, name: string) => page.getByRole("heading", { name, exact: true });
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
+interface Failing {
+  consecutive_failures: number;
+}
+
+const LIMITED = {
+  ...{ status: 429, contentType: "application/problem+json", headers: { "retry-after": "1" } },
+  body: JSON.stringify({ status: 429, code: "rate_limited", detail: "Too many." }),
+};
+
 /** Everything of a page that a script could read, also later. */
 const KEPT = `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state])`;
 
@@ -87,7 +96,8 @@ describe("the partners' desk in a browser", { skip }, async () => {
     await page.getByText("failing, 1 of 20").waitFor();
     const failed = page.getByRole("region", { name: "Failed attempts" });
     await failed.getByText("http_503").first().waitFor();
-    await failed.getByText("Find the request in your receiver's log").waitFor();
+    await failed.getByText("Look for errors of your receiver").waitFor();
+    assert.equal(await failed.getByText("final URL").count(), 0, "the repair of this status alone");
     const explained = failed.getByRole("link", { name: "How to see it with curl" });
     const href = (await explained.getAttribute("href")) ?? "";
     const { hash } = new URL(href, page.url());
@@ -101,6 +111,74 @@ describe("the partners' desk in a browser", { skip }, async () => {
     assert.match(id, /^wh_/);
   });
 
+  test("while the service is away or the limit is reached, the page says so and goes on by itself", async (t) => {
+    const { page, acme, receiver } = await open(t);
+    await acme.subscribe(receiver.url("/in"));
+    let calls = 0;
+    await page.route("**/api/v1/partner/webhooks", async (route) => {
+      calls++;
+      if (calls === 1) await route.abort();
+      else if (calls === 2) await route.fulfill(LIMITED);
+      else await route.continue();
+    });
+    await signIn(page, acme.token);
+    await page.getByRole("alert").getByText("This page tries again by itself.").waitFor();
+    await page.getByRole("link", { name: receiver.url("/in") }).waitFor();
+    assert.equal(calls, 3);
+  });
+
+  test("a test event whose outcome cannot be read is said to be sent, and not to have arrived", async (t) => {
+    const { page, acme, receiver } = await open(t);
+    const { secret } = await acme.subscribe(receiver.url("/in"));
+    await signIn(page, acme.token);
+    await page.getByRole("link", { name: receiver.url("/in") }).click();
+    await page.getByText("No attempt has failed").waitFor();
+    await page.route("**/failures*", (route) => route.abort());
+    await page.getByLabel("Signing secret").fill(secret);
+    await button(page, "Send a test event").click();
+    await page.getByText("What became of it is not known here").waitFor();
+    assert.equal(await page.getByText("most likely acknowledged").count(), 0);
+  });
+
+  test("a disabled subscription is replaced in its own words, and the same cause is explained once", async (t) => {
+    const { page, acme, receiver } = await open(t);
+    receiver.answer(status(400));
+    const { id, secret } = await acme.subscribe(receiver.url("/in"));
+    for (let n = 0; n < 20; n++) await acme.ping({ id, secret });
+    await signIn(page, acme.token);
+    await page.getByText(/^disabled/).waitFor();
+    await page.getByRole("link", { name: receiver.url("/in") }).click();
+    const failed = page.getByRole("region", { name: "Failed attempts" });
+    await failed.getByText("http_400").nth(19).waitFor();
+    assert.equal(await failed.getByText("each subscription has its own").count(), 1);
+    await failed.getByRole("link", { name: "check it" }).waitFor();
+    await page.getByRole("link", { name: "Replace it" }).click();
+    await heading(page, "Replace the subscription").waitFor();
+    await page.getByText("Repair the receiver first").waitFor();
+    assert.equal(await page.getByText("arrives twice").count(), 0);
+    assert.deepEqual(await axeFindings(page), []);
+  });
+
+  test("after a repair, the failure says that the receiver has acknowledged since", async (t) => {
+    const { page, acme, receiver } = await open(t);
+    receiver.answer(status(503));
+    const subscription = await acme.subscribe(receiver.url("/in"));
+    await page.clock.install();
+    await signIn(page, acme.token);
+    await page.getByRole("link", { name: receiver.url("/in") }).click();
+    await page.getByLabel("Signing secret").fill(subscription.secret);
+    await button(page, "Send a test event").click();
+    const failed = page.getByRole("region", { name: "Failed attempts" });
+    await failed.getByText(/Next attempt in/).waitFor();
+    receiver.answer(status(204));
+    await acme.ping(subscription);
+    while (
+      ((await acme.ask("/webhooks")).body as unknown as Failing[])[0]?.consecutive_failures !== 0
+    );
+    await page.clock.fastForward(90_000); // The page reads again when the next attempt is over.
+    await failed.getByText("your receiver has acknowledged since").waitFor();
+  });
+
   test("a failure of TLS names its cause and the repair of this cause alone", async (t) => {
     const { page, acme } = await open(t);
     const strange = await startReceiver(t, { host: "hooks.test", certificate: "self-signed" });
@@ -110,8 +188,8 @@ describe("the partners' desk in a browser", { skip }, async () => {
     await page.getByLabel("Signing secret").fill(secret);
     await button(page, "Send a test event").click();
     const failed = page.getByRole("region", { name: "Failed attempts" });
-    await failed.getByText("It signs itself.").waitFor();
-    await failed.getByText("Use one of a public authority.").waitFor();
+    await failed.getByText("The certificate signs itself.").waitFor();
+    await failed.getByText("Use a certificate of a public authority.").waitFor();
     assert.equal(await failed.getByText("Renew").count(), 0);
   });
 
@@ -144,6 +222,12 @@ describe("the partners' desk in a browser", { skip }, async () => {
     await heading(page, "No subscription yet").waitFor();
     await page.reload();
     await heading(page, "No subscription yet").waitFor();
+    await page.route("**/api/v1/partner/me", (route) => route.abort());
+    await page.reload();
+    await page.getByRole("alert").getByText("The service is unreachable.").waitFor();
+    await page.unroute("**/api/v1/partner/me");
+    await page.reload();
+    await heading(page, "No subscription yet").waitFor(); // A service that is away loses no key.
     await button(page, "Sign out").click();
     await heading(page, "Your API key").waitFor();
     assert.ok(!(await page.evaluate<string>(KEPT)).includes("vck_"));
@@ -235,12 +319,22 @@ describe("the partners' desk in a browser", { skip }, async () => {
     assert.equal(await page.title(), "Subscriptions · Acme <Hooks>");
     await page.getByText("Acme <Hooks>").waitFor();
     assert.deepEqual(await axeFindings(page), []);
+    const url = receiver.url(`/${"hooks-of-acme/".repeat(6)}in`);
     await page.getByRole("link", { name: "New subscription" }).click();
-    await page.getByLabel("URL of the receiver").fill(receiver.url("/in"));
+    await page.getByLabel("URL of the receiver").fill(url);
     await button(page, "Create").click();
     await page.getByText("It is shown until you sign out").waitFor();
-    const width = await page.evaluate<number>("document.documentElement.scrollWidth");
+    const widthOf = (what: string) => page.evaluate<number>(what);
+    const width = await widthOf("document.documentElement.scrollWidth");
     assert.ok(width <= 390, `${width} px wide`);
+    const header = await widthOf("document.querySelector('header').offsetHeight");
+    assert.ok(header <= 120, `the header is ${header} px high`);
+    await page.getByRole("link", { name: "Subscriptions", exact: true }).first().click();
+    await page.getByRole("link", { name: url }).waitFor();
+    const cell = "document.querySelector('td[data-line=\"1\"]')";
+    const isWhole =
+      (await widthOf(`${cell}.scrollWidth`)) <= (await widthOf(`${cell}.clientWidth`));
+    assert.ok(isWhole, "the URL is shown whole");
     assert.deepEqual(complaints, []);
   });
 });

@@ -31,6 +31,7 @@ export class Problem extends Error {
 }
 
 function inWords({ detail, title, errors = [] }: ProblemBody): string {
-  const faults = errors.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
+  const others = errors.filter((fault) => fault.detail !== detail);
+  const faults = others.map((fault) => `${fault.pointer.slice(1)} ${fault.detail}`);
   return [detail ?? title, faults.join("; ")].filter(Boolean).join(" ");
 }

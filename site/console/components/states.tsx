@@ -66,10 +66,13 @@ export function Failure({
   error,
   asOf = null,
   retry,
+  hope = "The console tries again by itself.",
 }: {
   error: Problem;
   asOf?: Date | null;
   retry?: () => void;
+  /** What follows a temporary error. */
+  hope?: string;
 }) {
   return (
     <div class={`alert ${error.isTemporary ? "warn" : ""}`} role="alert">
@@ -77,7 +80,7 @@ export function Failure({
       <p>
         {error.message}
         {asOf && ` What you see is from ${asOf.toLocaleTimeString()}.`}
-        {error.isTemporary && " The console tries again by itself."}
+        {error.isTemporary && ` ${hope}`}
         {error.requestId && <span class="visually-hidden"> Request {error.requestId}</span>}
       </p>
       {retry && (

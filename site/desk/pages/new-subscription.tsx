@@ -47,7 +47,9 @@ export function NewSubscriptionPage() {
   return (
     <>
       <PageHead title="New subscription" parent={HOME} />
-      {error && <Failure error={error} />}
+      {error && (
+        <Failure error={error} hope="Create it again in a moment: no second one is made." />
+      )}
       <form
         class="panel stack"
         onSubmit={(event) => {

@@ -12,8 +12,31 @@ import { go, recordAddress } from "../../console/place.ts";
 import { answerOf, newKey } from "../answer.ts";
 import { useSession } from "../session.tsx";
 import { TestEvent } from "../test-event.tsx";
-import { useCall } from "../use-call.ts";
+import { HOPE, useCall } from "../use-call.ts";
 import { Secret } from "./new-subscription.tsx";
+
+const ROTATE = {
+  title: "Rotate the secret",
+  second: (
+    <>
+      From then on each event arrives twice, once with each secret. Your receiver drops the second
+      by the event's <code>id</code>. What it refuses before it knows the new secret is sent again.
+    </>
+  ),
+  accept: "Let the receiver accept both secrets",
+  accepted: "It accepts both",
+};
+
+const REPLACE: typeof ROTATE = {
+  title: "Replace the subscription",
+  second: (
+    <>
+      The disabled one stays disabled. Repair the receiver first, or the new one is disabled, too.
+    </>
+  ),
+  accept: "Let the receiver accept the new secret",
+  accepted: "It accepts it",
+};
 
 /** A second subscription for the same URL, both secrets accepted, the old one deleted: nothing is lost in between. */
 export function RotatePage({ id }: { id: string }) {
@@ -23,6 +46,8 @@ export function RotatePage({ id }: { id: string }) {
   const [accepts, setAccepts] = useState(false);
   const [key] = useState(newKey);
   const old = data?.find((one) => one.id === id);
+  const isReplaced = old?.active === false;
+  const words = isReplaced ? REPLACE : ROTATE;
   const twin = data?.find((one) => one.url === old?.url && one.id !== id && one.active);
 
   const create = async ({ url, events }: Subscription) => {
@@ -37,20 +62,16 @@ export function RotatePage({ id }: { id: string }) {
   return (
     <>
       <PageHead
-        title="Rotate the secret"
+        title={words.title}
         parent={{ label: "Subscription", href: recordAddress("subscriptions", id) }}
         under={old?.url}
       />
-      {error && <Failure error={error} retry={reload} />}
+      {error && <Failure error={error} retry={reload} hope={HOPE} />}
       {!old && error === null && <Loading />}
       {old && (
         <ol class="walk">
           <Step title="Create a second subscription for the same URL" isDone={second !== null}>
-            <p>
-              From then on each event arrives twice, once with each secret. Your receiver drops the
-              second by the event's <code>id</code>. What it refuses before it knows the new secret
-              is sent again.
-            </p>
+            <p>{words.second}</p>
             {second === null && twin && <Twin of={twin} goOn={setSecond} />}
             {second === null && !twin && (
               <Button act={() => create(old)} kind="main">
@@ -58,22 +79,24 @@ export function RotatePage({ id }: { id: string }) {
               </Button>
             )}
           </Step>
-          <Step title="Let the receiver accept both secrets" isDone={accepts} isAhead={!second}>
+          <Step title={words.accept} isDone={accepts} isAhead={!second}>
             {second && (
               <>
                 <Secret secret={second.secret} />
-                <p>
-                  The example receiver reads both, with a comma between them:{" "}
-                  <code>PARTNER_SECRET=old,new</code>{" "}
-                  <Copy
-                    text={`,${second.secret}`}
-                    what="the second part"
-                    label="Copy the second part"
-                  />
-                </p>
+                {!isReplaced && (
+                  <p>
+                    The example receiver reads both, with a comma between them:{" "}
+                    <code>PARTNER_SECRET=old,new</code>{" "}
+                    <Copy
+                      text={`,${second.secret}`}
+                      what="the second part"
+                      label="Copy the second part"
+                    />
+                  </p>
+                )}
                 {!accepts && (
                   <Button act={() => setAccepts(true)} kind="main">
-                    It accepts both
+                    {words.accepted}
                   </Button>
                 )}
               </>

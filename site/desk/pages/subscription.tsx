@@ -15,7 +15,7 @@ import { answerOf } from "../answer.ts";
 import { CauseOf } from "../cause.tsx";
 import { useSession } from "../session.tsx";
 import { TestEvent } from "../test-event.tsx";
-import { useCall } from "../use-call.ts";
+import { HOPE, useCall } from "../use-call.ts";
 import { Receiver, Secret } from "./new-subscription.tsx";
 import { State, StateAdvice } from "./subscriptions.tsx";
 
@@ -38,12 +38,12 @@ export function SubscriptionPage({ id }: { id: string }) {
         title={subscription ? new URL(subscription.url).host : "Subscription"}
         parent={HOME}
         beside={subscription && <State of={subscription} />}
+        under={subscription?.url}
         actions={subscription && <Actions of={subscription} />}
       />
-      {error && <Failure error={error} retry={reload} />}
-      {subscription === undefined ? (
-        <Loading />
-      ) : (
+      {error && <Failure error={error} retry={reload} hope={HOPE} />}
+      {subscription === undefined && error === null && <Loading />}
+      {subscription && (
         <>
           <StateAdvice of={subscription} />
           {issued.has(id) && (
@@ -52,10 +52,18 @@ export function SubscriptionPage({ id }: { id: string }) {
               <Receiver secret={secrets.get(id) ?? ""} />
             </>
           )}
+          {subscription.active && (
+            <TestEvent
+              id={id}
+              url={subscription.url}
+              hasRecovered={subscription.consecutive_failures === 0}
+              onEnd={readAgain}
+            />
+          )}
+          <Failures of={subscription} turn={turn} readAgain={readAgain} />
           <Panel title="Subscription">
             <Facts
               of={{
-                URL: subscription.url,
                 Id: <code>{subscription.id}</code>,
                 Events: subscription.events.join(", "),
                 Created: <Moment at={subscription.created_at} />,
@@ -63,8 +71,6 @@ export function SubscriptionPage({ id }: { id: string }) {
               }}
             />
           </Panel>
-          {subscription.active && <TestEvent id={id} url={subscription.url} onEnd={readAgain} />}
-          <Failures id={id} turn={turn} readAgain={readAgain} />
         </>
       )}
     </>
@@ -126,13 +132,15 @@ function useNextFailure(items: FailedAttempt[], read: () => void) {
   }, [next]);
 }
 
-/** The failures audit, newest first, with the repair of each. */
+const causeKey = ({ reason, detail }: FailedAttempt) => `${reason} ${detail ?? ""}`;
+
+/** The failures audit, newest first, with the repair of each cause. */
 function Failures({
-  id,
+  of: { id, consecutive_failures: inARow },
   turn,
   readAgain,
 }: {
-  id: string;
+  of: Subscription;
   /** Read again when it changes. */
   turn: number;
   readAgain: () => void;
@@ -152,18 +160,19 @@ function Failures({
   useNextFailure(items, readAgain);
   const reasons = [...new Set(items.map((one) => one.reason))].filter(Boolean).sort();
   const shown = items.filter((one) => reason === "" || one.reason === reason);
+  const firstOf = new Map(shown.toReversed().map((one) => [causeKey(one), one.id]));
 
   return (
     <Panel
       title="Failed attempts"
-      note="Newest first."
+      note="Newest first. Each cause is explained where it is met first."
       actions={
         <Button act={readAgain} kind="small" icon="refresh">
           Refresh
         </Button>
       }
     >
-      {error && <Failure error={error} retry={reload} />}
+      {error && <Failure error={error} retry={reload} hope={HOPE} />}
       {data === null && error === null && <Loading lines={2} />}
       {data !== null && items.length === 0 && <Empty icon="check" title="No attempt has failed" />}
       {reasons.length > 1 && (
@@ -189,6 +198,8 @@ function Failures({
             </div>
             <CauseOf
               failure={failure}
+              hasRecovered={inARow === 0}
+              isExplained={firstOf.get(causeKey(failure)) === failure.id}
               isFollowed={items.some(
                 (one) => one.event_id === failure.event_id && one.attempt > failure.attempt,
               )}

@@ -9,7 +9,7 @@ import { recordAddress } from "../../console/place.ts";
 import { answerOf } from "../answer.ts";
 import { facts } from "../service.ts";
 import { useSession } from "../session.tsx";
-import { useCall } from "../use-call.ts";
+import { HOPE, useCall } from "../use-call.ts";
 
 export function SubscriptionsPage() {
   const { client } = useSession();
@@ -17,7 +17,7 @@ export function SubscriptionsPage() {
   return (
     <>
       <PageHead title="Subscriptions" actions={data?.length ? <NewLink /> : undefined} />
-      {error && <Failure error={error} retry={reload} />}
+      {error && <Failure error={error} retry={reload} hope={HOPE} />}
       {data === null && error === null && <Loading />}
       {data?.length === 0 && <First />}
       {data !== null && data.length > 0 && (
