@@ -4,14 +4,23 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { ROOT } from "../support/root.ts";
 
+/** The package has these documents, and only some of the folders that a checkout has. */
 const DOCUMENTS = [
-  ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "bench/README.md"],
+  ...["README.md", "CONTRIBUTING.md", "SECURITY.md"],
   ...readdirSync(join(ROOT, "docs")).flatMap((name) =>
     name.endsWith(".md") ? [`docs/${name}`] : [],
   ),
 ];
 
-const textOf = (path: string) => readFileSync(join(ROOT, path), "utf8").replace(/```.*?```/gs, "");
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+const proseOf = (path: string) => read(path).replace(/```.*?```/gs, "");
+
+const LINKS = DOCUMENTS.flatMap((from) =>
+  Array.from(proseOf(from).matchAll(/\]\((?![a-z]+:|\/)([^)\s]+)\)/g), ([, link = ""]) => {
+    const [path = "", anchor = null] = link.split("#");
+    return { from, link, file: path === "" ? from : join(dirname(from), path), anchor };
+  }),
+);
 
 /** As GitHub makes it of a heading. */
 const anchorOf = (heading: string) =>
@@ -20,33 +29,35 @@ const anchorOf = (heading: string) =>
     .replace(/[^\p{L}\p{N}_ -]/gu, "")
     .replaceAll(" ", "-");
 
-function leads(from: string, link: string): boolean {
-  const [path = "", anchor] = link.split("#");
-  const file = path === "" ? from : join(dirname(from), path);
-  if (!existsSync(join(ROOT, file))) return false;
-  const headings = () =>
-    Array.from(textOf(file).matchAll(/^#+ (.+)$/gm), ([, text = ""]) => anchorOf(text));
-  return anchor === undefined || !file.endsWith(".md") || headings().includes(anchor);
+function anchorsOf(file: string): string[] {
+  return Array.from(proseOf(file).matchAll(/^#+ (.+)$/gm), ([, text = ""]) => anchorOf(text));
 }
 
-test("every link from one document to another leads to a file, and to a heading of it", () => {
-  const links = DOCUMENTS.flatMap((from) =>
-    Array.from(textOf(from).matchAll(/\]\((?![a-z]+:|\/)([^)\s]+)\)/g), ([, link = ""]) => ({
-      from,
-      link,
-    })),
-  );
-  assert.ok(links.length > 50);
+test("every link of a document leads to a file that the package has", () => {
+  const { files } = JSON.parse(read("package.json")) as { files: string[] };
+  const packaged = (file: string) =>
+    ["package.json", "README.md", "LICENSE", ...files].some(
+      (one) => file === one || file.startsWith(`${one}/`),
+    );
+  assert.ok(LINKS.length > 50);
   assert.deepEqual(
-    links.filter(({ from, link }) => !leads(from, link)),
+    LINKS.filter(({ file }) => !existsSync(join(ROOT, file)) || !packaged(file)),
     [],
   );
+});
+
+test("every link of a document to a section leads to its heading", () => {
+  const lost = LINKS.filter(
+    ({ file, anchor }) =>
+      anchor !== null && file.endsWith(".md") && !anchorsOf(file).includes(anchor),
+  );
+  assert.deepEqual(lost, []);
 });
 
 test("every file of the source that a document names exists", () => {
   const named = DOCUMENTS.flatMap((from) =>
     Array.from(
-      textOf(from).matchAll(/`((?:src|site|test)\/[\w./-]+\.ts)`/g),
+      proseOf(from).matchAll(/`((?:src|site|test)\/[\w./-]+\.ts)`/g),
       ([, path = ""]) => path,
     ),
   );
