@@ -27,7 +27,7 @@ export interface Desk extends Rules {
   style: string;
 }
 
-const LOGO_BYTES_MAX = 100 * 1_024;
+const LOGO_BYTES_MAX = 100_000;
 const PNG = Buffer.from("89504e470d0a1a0a", "hex");
 /** A logo that is opened by itself is a document. It may run and load nothing. */
 const LOGO_HEADERS = {
