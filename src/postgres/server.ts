@@ -139,9 +139,9 @@ async function requireSurroundings(db: Database, variable: string): Promise<void
            current_setting('search_path') as schemas,
            current_schema() is distinct from 'pg_catalog'
              and (current_schemas(true))[1] = 'pg_catalog' as "hasCatalogFirst"`;
-  if (row.role !== "origin")
+  if (row.role === "replica")
     throw new Error(
-      `${variable}: session_replication_role is ${row.role}, which turns foreign keys off: ` +
+      `${variable}: session_replication_role is replica, which turns foreign keys off: ` +
         "reset it for the role and the database, as a superuser",
     );
   if (!row.hasCatalogFirst)

@@ -41,6 +41,7 @@ const WORK: Settings = {
   lock_timeout: "0",
   idle_session_timeout: "0",
   default_table_access_method: "heap",
+  default_tablespace: "", // PostgreSQL refuses the database's own by its name for partitioned tables.
   client_min_messages: "warning",
   jit: "off",
   enable_indexscan: "on",

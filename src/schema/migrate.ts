@@ -4,6 +4,8 @@ import { type Database, hasNoColumn, isInUse, type Queryable } from "../postgres
 
 const FOLDER = new URL("../../../src/postgres/migrations/", import.meta.url);
 
+const NAME = /^\d{4}_\w+\.sql$/;
+
 interface Migration {
   version: number;
   name: string;
@@ -11,7 +13,7 @@ interface Migration {
 
 /** Returns the migrations of this program, in order. */
 async function listMigrations(): Promise<Migration[]> {
-  const names = (await readdir(FOLDER)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort();
+  const names = (await readdir(FOLDER)).filter((name) => NAME.test(name)).sort();
   return names.map((name) => ({ version: Number(name.slice(0, 4)), name }));
 }
 
@@ -75,6 +77,7 @@ async function apply(
   return db.begin(async (tx) => {
     await tx`set local statement_timeout = 0`; // The migrations of another process may take long.
     await lockSchema(tx);
+    await requireFirst(tx);
     await tx`
       create table if not exists schema_migrations (
         version    integer     primary key,
@@ -89,11 +92,24 @@ async function apply(
   });
 }
 
+/** Throws if new tables would be in another schema than ours: `$user` may have come to name one. */
+async function requireFirst(tx: Queryable): Promise<void> {
+  const [row] = await tx<[{ ours: string; first: string }?]>`
+    select nspname as ours, current_schema() as first
+      from pg_class c join pg_namespace n on n.oid = relnamespace
+     where c.oid = to_regclass('schema_migrations') and nspname <> current_schema()`;
+  if (row === undefined) return;
+  throw new Error(
+    `the tables are in the schema ${row.ours}, but search_path begins with ${row.first}: add search_path=${row.ours} to the URL`,
+  );
+}
+
 async function listAppliedVersions(db: Queryable): Promise<Set<number>> {
   const [table] = await db`select to_regclass('schema_migrations') as name`;
   if (table?.["name"] === null) return new Set();
   try {
     const rows = await db<Migration[]>`select version, name from schema_migrations`;
+    if (!rows.every(isOurs)) throw new Error(OTHERS);
     const ours = new Map((await listMigrations()).map(({ version, name }) => [version, name]));
     const isOthers = rows.some(({ version, name }) => (ours.get(version) ?? name) !== name);
     if (isOthers) throw new Error(UNPUBLISHED);
@@ -101,6 +117,11 @@ async function listAppliedVersions(db: Queryable): Promise<Set<number>> {
   } catch (error) {
     throw hasNoColumn(error) ? new Error(OTHERS, { cause: error }) : error;
   }
+}
+
+/** Other tools have times as versions, and names of another form. */
+function isOurs({ version, name }: Migration): boolean {
+  return NAME.test(name) && Number(name.slice(0, 4)) === version;
 }
 
 /** A number has had one name since 1.0.0. */

@@ -112,6 +112,19 @@ const FUNCTIONS = [
   "attempt_id",
 ];
 
+/** Returns the role whose rights count in sessions of this one: another one, after `alter role … set role`. */
+export async function findActingRole(db: Queryable, role: string): Promise<string> {
+  const [row] = await db<[{ acting: string }?]>`
+    select substr(setting, 6) as acting
+      from pg_db_role_setting, unnest(setconfig) as setting
+     where setting like 'role=%'
+       and setrole in (0, (select oid from pg_roles where rolname = ${role}))
+       and setdatabase in (0, (select oid from pg_database where datname = current_database()))
+     order by setrole <> 0 desc, setdatabase <> 0 desc
+     limit 1`;
+  return row?.acting ?? role;
+}
+
 /** Grants the service's role exactly its rights, and revokes others. Other objects in the schema are not changed. */
 export async function grantService(db: Database, role: string): Promise<void> {
   await db.begin(async (tx) => {
@@ -194,8 +207,44 @@ export async function requireSight(db: Queryable): Promise<void> {
        where proname = any(${names}::text::text[]) and not pg_function_is_visible(p.oid))
     select (select nspname from ours join pg_namespace n on n.oid = schema) as schema,
            (select string_agg(name, ', ' order by name) from hidden) as hidden`;
+  if (row.hidden !== null)
+    throw new Error(
+      `another schema of search_path hides ${row.hidden} of the schema ${row.schema}: add search_path=${row.schema} to the URL`,
+    );
+  await requireRows(db);
+}
+
+/** Throws if row-level security, which an event trigger of others may turn on for every new table, hides our rows from this role. */
+async function requireRows(db: Queryable): Promise<void> {
+  const [row] = await db<[{ role: string; hidden: string | null }]>`
+    select current_user as role, string_agg(relname, ', ' order by relname) as hidden
+      from pg_class c
+     where oid = any(select to_regclass(name) from unnest(${arrayText(Object.keys(RIGHTS))}::text::text[]) as name)
+       and row_security_active(oid) and not exists (select from pg_policy where polrelid = c.oid)`;
   if (row.hidden === null) return;
   throw new Error(
-    `another schema of search_path hides ${row.hidden} of the schema ${row.schema}: add search_path=${row.schema} to the URL`,
+    `row-level security hides the rows of ${row.hidden} from the role ${row.role}: ` +
+      `run \`alter role ${row.role} bypassrls\`, or use a schema where nothing turns it on`,
+  );
+}
+
+/** Throws one error that names every table, function and type of others that an empty database would need for ours. */
+export async function requireFree(db: Queryable): Promise<void> {
+  const names = arrayText([...Object.keys(RIGHTS), ...FUNCTIONS, "partner_api_publish"]);
+  const [row] = await db<[{ schema: string; taken: string | null }]>`
+    with place as (select oid from pg_namespace where nspname = current_schema()),
+    taken as (
+      select relname as name from place join pg_class on relnamespace = place.oid
+       union
+      select typname from place join pg_type on typnamespace = place.oid
+       union
+      select proname from place join pg_proc on pronamespace = place.oid)
+    select current_schema() as schema, string_agg(name, ', ' order by name) as taken
+      from taken
+     where name = any(${names}::text::text[]) and to_regclass('schema_migrations') is null`;
+  if (row.taken === null) return;
+  throw new Error(
+    `the schema ${row.schema} has ${row.taken} of another application: ` +
+      "create a schema for the service, and add its search_path to the URL",
   );
 }

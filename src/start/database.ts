@@ -18,7 +18,14 @@ import {
   ownsSchema,
   writeRetention,
 } from "../schema/migrate.ts";
-import { findExcess, grantPublisher, grantService, requireSight } from "../schema/rights.ts";
+import {
+  findActingRole,
+  findExcess,
+  grantPublisher,
+  grantService,
+  requireFree,
+  requireSight,
+} from "../schema/rights.ts";
 import { findCell, writeCell } from "../subjects/cells/sql.ts";
 
 /** The folder of the built-in database. Null if the operator runs the server. */
@@ -164,6 +171,7 @@ export async function updateSchema(
     await requireSight(owner.within(LOOK_MS));
     const pending = await findPendingMigrations(owner.within(LOOK_MS)).catch(orExplain(NO_RIGHTS));
     if (pending.length > 0) {
+      await requireFree(owner.within(LOOK_MS));
       const onWait = (name: string) =>
         log(`${name} waits for tables that other sessions use, up to ten minutes`);
       for (const name of await migrate(owner, { onWait }).catch(orExplain(OLD)))
@@ -189,7 +197,8 @@ async function keepSchema(
   if (statement !== null)
     log(`to enable partner_api_publish(), an administrator must run: ${statement}`);
   const service = readUrl(url).user;
-  if (config.migrationDatabaseUrl && service) await confine(owner, service, log);
+  if (config.migrationDatabaseUrl && service)
+    await confine(owner, await findActingRole(owner, service), log);
 }
 
 /** The first value is always stored, because without one, history never expires. */

@@ -206,6 +206,22 @@ for (const [what, statement, words, since] of [
     /schema_migrations is another application's: create a schema for the service/,
     15,
   ],
+  [
+    "another application's migrations have names, too",
+    `${OTHERS}; create table other.schema_migrations (version bigint, name text);
+     insert into other.schema_migrations values (20260101, '20260101_users.sql'); grant select on other.schema_migrations to public`,
+    /schema_migrations is another application's: create a schema for the service/,
+    15,
+  ],
+  [
+    "an event trigger turns on row-level security for every table",
+    `do $$ declare tab regclass; begin
+       for tab in select oid from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace loop
+         execute 'alter table ' || tab || ' enable row level security';
+       end loop; end $$`,
+    /row-level security hides the rows of activity_hours, .*, waiting_deliveries from the role .*bypassrls/,
+    15,
+  ],
 ] as const) {
   test(`the start names what nobody but an administrator can change: ${what}`, async (t) => {
     const db = await createDatabase({ max: 1 });
@@ -216,6 +232,45 @@ for (const [what, statement, words, since] of [
     await assert.rejects(starting, words);
   });
 }
+
+test("a role that takes on another one gets the service's rights through it", async (t) => {
+  const db = await createDatabase({ max: 1 });
+  const owner = ownerOf(db);
+  const { database: name } = db.options;
+  await owner.unsafe(`create role ${name}_app; grant ${name}_app to ${name}`);
+  await owner.unsafe(`alter role ${name} in database ${name} set role = '${name}_app'`);
+  const program = await startProgram(t, { ...(await aRig(t)), ...environmentOf(db) });
+  const { ask } = await aPartner(program, "acme");
+  assert.equal((await ask("/me")).status, 200);
+  assert.equal(await program.end("SIGTERM"), 0);
+  await owner.unsafe(`drop owned by ${name}_app; drop role ${name}_app`);
+});
+
+test("the start names every table, type and function of another application that ours would meet, and makes none", async (t) => {
+  const db = await createDatabase({ max: 1 });
+  const name = `second_${process.pid}`;
+  const owner = ownerOf(db);
+  await owner.unsafe(`create database ${name}`);
+  const url = Object.assign(new URL(environmentOf(db)["MIGRATION_DATABASE_URL"] ?? ""), {
+    pathname: name,
+  }).href;
+  await aLook(
+    url,
+    `create table events (id int); create type attempts as enum ('a'); create table orders (id int);
+     create function retention(text) returns int language sql as 'select 1'`,
+  );
+  const rig = { ...(await aRig(t)), DATABASE_URL: url, MIGRATION_DATABASE_URL: "" };
+  await assert.rejects(
+    startProgram(t, rig),
+    /the schema public has attempts, events, retention of another application: create a schema/,
+  );
+  const { rowCount } = await aLook(url, "select from pg_class where relname = 'settings'");
+  assert.equal(rowCount, 0);
+  await aLook(url, "create schema service");
+  const apart = { ...rig, DATABASE_URL: `${url}?search_path=service` };
+  assert.equal(await (await startProgram(t, apart)).end("SIGTERM"), 0);
+  await owner.unsafe(`drop database ${name} with (force)`);
+});
 
 test("the start names a database that cannot store every text, before it changes anything", async (t) => {
   const db = await createDatabase({ max: 1 });

@@ -59,6 +59,19 @@ test("a database of a build from before 1.0.0 is refused with one sentence, and 
   assert.equal(row?.["settings"], null);
 });
 
+test("a schema that comes before ours, such as a new one with the role's name, gets no second set of tables", async () => {
+  const db = await aSchemaAfter(["0001_service.sql"], "earlier");
+  await db`create schema roles_own`;
+  await db`select set_config('search_path', 'roles_own, earlier', false)`;
+  assert.ok((await findPendingMigrations(db)).includes(ORGANIZATIONS));
+  await assert.rejects(migrate(db), {
+    message:
+      "the tables are in the schema earlier, but search_path begins with roles_own: add search_path=earlier to the URL",
+  });
+  const [row] = await db`select to_regclass('roles_own.schema_migrations') as made`;
+  assert.equal(row?.["made"], null);
+});
+
 test("a database that is newer than this program is not changed", async () => {
   const db = await aSchema("newer");
   await migrate(db);

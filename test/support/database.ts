@@ -92,7 +92,7 @@ async function makeHostile(kind: Kind) {
   const { lent, owner } = await make(kind);
   const [{ version }] = await owner<[{ version: string }]>`
     select current_setting('server_version') as version`;
-  for (const statement of hostileSettings(lent.name, Number.parseInt(version)))
+  for (const statement of hostileSettings(lent.name, lent.name, Number.parseInt(version)))
     await owner.unsafe(statement);
   await owner.end({ timeout: 1 });
   return { lent, owner: ownersPool(lent) };

@@ -36,6 +36,8 @@ const HOSTILE: [name: string, value: string, since?: number][] = [
   ["lc_monetary", "C"],
   ["lc_time", "C"],
   ["default_text_search_config", "pg_catalog.german"],
+  ["default_tablespace", "pg_default"],
+  ["default_table_access_method", "other"],
   ["default_toast_compression", "pglz"],
   ["stats_fetch_consistency", "snapshot"],
   ["plan_cache_mode", "force_custom_plan"],
@@ -72,9 +74,20 @@ const HOSTILE: [name: string, value: string, since?: number][] = [
   ["plpgsql.extra_warnings", "all"],
 ];
 
-/** Returns the statements that give a database all hostile settings. A superuser runs them. */
-export function hostileSettings(database: string, version: number): string[] {
-  return HOSTILE.filter(([, , since = 0]) => version >= since).map(
-    ([name, value]) => `alter database "${database}" set ${name} = '${value}'`,
-  );
+/** A second name of PostgreSQL's own way to store tables. */
+const ACCESS_METHOD = "create access method other type table handler heap_tableam_handler";
+
+/**
+ * Returns the statements that give a database all hostile settings, and so a role in this database, which counts more. A superuser
+ * runs them there.
+ */
+export function hostileSettings(database: string, role: string, version: number): string[] {
+  const settings = HOSTILE.filter(([, , since = 0]) => version >= since);
+  const holders = [`database "${database}"`, `role "${role}" in database "${database}"`];
+  return [
+    ACCESS_METHOD,
+    ...holders.flatMap((holder) =>
+      settings.map(([name, value]) => `alter ${holder} set ${name} = '${value}'`),
+    ),
+  ];
 }
