@@ -28,7 +28,7 @@ const prefix = "sha256="
 
 // Verify returns the verdict on a delivery. The secrets are those that may have signed: two while you rotate them. The body is the
 // raw bytes, before any parsing. It panics at mistakes of the receiving program, which no delivery can cause: a secret that is empty,
-// missing or not as issued, no header, a time that is zero, or a body that was read before.
+// missing or not as issued, no header, a time that is zero, or a body that was read or parsed before.
 func Verify(secrets []string, header http.Header, body []byte, now time.Time) Verdict {
 	if len(secrets) == 0 {
 		panic("webhook: a signing secret is missing")
@@ -65,16 +65,18 @@ func Verify(secrets []string, header http.Header, body []byte, now time.Time) Ve
 			verdict = Valid
 		}
 	}
-	if verdict == Forged && len(body) == 0 && wasSent(header) {
-		panic("webhook: the body is empty, but the request had one: it was read before. Read it once, with io.ReadAll(r.Body)")
+	if verdict == Forged && wasChanged(header, len(body)) {
+		panic("webhook: the body is not what arrived: it was read or parsed before. Read it once, with io.ReadAll(r.Body)")
 	}
 	return verdict
 }
 
-// wasSent says whether the request had a body. An encoded one may be empty after decoding.
-func wasSent(header http.Header) bool {
-	length, err := strconv.ParseUint(one(header, "Content-Length"), 10, 63)
-	return err == nil && length > 0 && one(header, "Content-Encoding") == "" && one(header, "Transfer-Encoding") == ""
+// wasChanged says whether the body has more bytes than arrived, or none. It may have fewer, if the program limits them, and
+// decoding changes their number.
+func wasChanged(header http.Header, size int) bool {
+	arrived, err := strconv.ParseInt(one(header, "Content-Length"), 10, 63)
+	isEncoded := one(header, "Content-Encoding") != "" || one(header, "Transfer-Encoding") != ""
+	return err == nil && arrived >= 0 && !isEncoded && (int64(size) > arrived || size == 0 && arrived > 0)
 }
 
 func sign(secret, timestamp string, body []byte) string {

@@ -97,7 +97,7 @@ export async function verifySignature(delivery: Delivery): Promise<Verdict> {
   const message = join(new TextEncoder().encode(`${timestamp}.`), body);
   const isGenuine = await isSignedWithAny(secrets, message, signature.slice(SCHEME.length));
   if (isGenuine) return "valid";
-  refuseSpentBody(headers, body);
+  refuseChangedBody(headers, delivery.body);
   return "forged";
 }
 
@@ -164,18 +164,29 @@ function tagOf(value: unknown): string {
 }
 
 /** A server passes as many bytes as `content-length` says, so a delivery cannot cause this. */
-function refuseSpentBody(headers: Delivery["headers"], body: Uint8Array): void {
+function refuseChangedBody(headers: Delivery["headers"], body: Delivery["body"]): void {
+  const bytes = rawBytes(body);
   const length = oneHeader(headers, "content-length");
   const isEncoded = ["content-encoding", "transfer-encoding"].some(
     (name) => valuesOf(headers, name).length > 0,
   );
-  const isSpent = body.length === 0 || new TextDecoder().decode(body) === "[object Object]";
-  if (!isSpent || isEncoded || !/^[0-9]{1,15}$/.test(length ?? "")) return;
-  if (Number(length) === body.length) return;
+  if (isEncoded || !/^[0-9]{1,15}$/.test(length ?? "")) return;
+  const isSpent = bytes.length === 0 || new TextDecoder().decode(bytes) === "[object Object]";
+  const hasGrown = bytes.length > Number(length) && !mayGrow(headers, body);
+  if (!(isSpent || hasGrown) || Number(length) === bytes.length) return;
   throw new TypeError(
-    `verify needs the raw bytes of the request body, but got ${body.length} of ${length}: the body ` +
-      `was read or parsed before. Read it once, ${READ_IT}`,
+    `verify needs the raw bytes of the request body, but got ${bytes.length} where ${length} arrived: ` +
+      `the body was read, decoded or parsed before. Read it once, ${READ_IT}`,
   );
+}
+
+/** Decoded, a body that is not UTF-8 may have more bytes than arrived. The sender chooses that. */
+function mayGrow(headers: Delivery["headers"], body: Delivery["body"]): boolean {
+  if (typeof body !== "string") return false;
+  const isInUtf8 = valuesOf(headers, "content-type").every((type) =>
+    /^(?!.*charset)|charset="?utf-?8/i.test(type),
+  );
+  return body.includes("\uFFFD") || !isInUtf8;
 }
 
 function readableHeaders(headers: unknown): Delivery["headers"] {

@@ -130,8 +130,38 @@ test("a body that was read before is explained, if its length is known", async (
   const sent = { ...headers, "content-length": "231" };
   for (const spent of ["", new Uint8Array(), "[object Object]"]) {
     await assert.rejects(verifying({ headers: sent, body: spent }), {
-      message: /got \d+ of 231.*Read it once/,
+      message: /got \d+ where 231 arrived.*Read it once/,
     });
+  }
+});
+
+test("a body that was decoded or parsed is explained, and never reads as forged", async () => {
+  const sent = aDelivery({ data: JSON.stringify({ message: "Grüße" }) });
+  const bytes = Buffer.from(sent.body);
+  const length = { "content-length": String(bytes.length) };
+  const json: unknown = JSON.parse(bytes.toString());
+  for (const wrong of [
+    ...(["latin1", "base64", "hex"] as const).map((encoding) => bytes.toString(encoding)),
+    JSON.stringify(json, null, 2),
+    Buffer.from(JSON.stringify(json, null, 1)),
+  ]) {
+    await assert.rejects(verifying({ headers: { ...sent.headers, ...length }, body: wrong }), {
+      name: "TypeError",
+      message: /got \d+ where \d+ arrived: the body was read, decoded or parsed before/,
+    });
+  }
+});
+
+test("no sender's encoding, and no limit of the program, causes an exception", async () => {
+  for (const [more, arrived] of [
+    [{ "content-length": "1" }, "\uFFFD"],
+    [{ "content-length": "1", "content-type": "text/plain; charset=latin1" }, "ü"],
+    [{ "content-length": "1", "content-encoding": "gzip" }, "{}"],
+    [{ "content-length": "9000000" }, "{}"],
+    [{ "content-length": "3", "content-type": "text/plain; charset=UTF-8" }, "{}"],
+  ] as const) {
+    const { verdict } = await verifying({ headers: { ...headers, ...more }, body: arrived });
+    assert.equal(verdict, "forged");
   }
 });
 

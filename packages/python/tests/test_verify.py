@@ -114,10 +114,18 @@ def test_a_clock_in_seconds_is_explained():
 
 def test_a_body_that_was_read_before_is_explained():
     read = {**GENUINE, "body": b""}
-    with pytest.raises(ValueError, match="got 0 of 231: read it once"):
+    with pytest.raises(ValueError, match="got 0 where 231 arrived.*Read it once"):
         verify(CASE["secrets"], **{**read, "headers": {**GENUINE["headers"], "Content-Length": "231"}})
     for more in [{}, {"Content-Length": "0"}, {"Content-Length": "20", "Content-Encoding": "gzip"}, {"Content-Length": "x"}]:
         assert verify(CASE["secrets"], **{**read, "headers": {**GENUINE["headers"], **more}}) == "forged"
+
+
+def test_a_body_that_was_parsed_and_serialized_is_explained():
+    arrived = {**GENUINE["headers"], "Content-Length": str(len(BODY))}
+    again = json.dumps(json.loads(BODY), indent=1).encode()
+    with pytest.raises(ValueError, match=f"got {len(again)} where {len(BODY)} arrived: it was read or parsed before"):
+        verify(CASE["secrets"], headers=arrived, body=again, now_ms=CASE["now"])
+    assert verify(CASE["secrets"], headers=arrived, body=BODY[:-1], now_ms=CASE["now"]) == "forged"
 
 
 def test_a_delivery_without_the_headers_is_malformed():

@@ -53,7 +53,7 @@ def verify(
     genuine = [hmac.compare_digest(signature.encode(), _sign(one, message)) for one in keys]
     if any(genuine):
         return "valid"
-    _refuse_spent(pairs, body)
+    _refuse_changed(pairs, body)
     return "forged"
 
 
@@ -105,12 +105,18 @@ def _problem_of(body: object) -> str:
     return "it is missing" if body is None else f"it was already parsed, to {_kind(body)}"
 
 
-def _refuse_spent(pairs: Sequence[Tuple[str, Optional[str]]], body: Buffer) -> None:
-    """An empty body of a request that had one was read before, as by request.form, or the connection ended amid the request."""
+def _refuse_changed(pairs: Sequence[Tuple[str, Optional[str]]], body: Buffer) -> None:
+    """A server passes as many bytes as arrived. Fewer may be a limit of the program; none, or more, are its mistake."""
     length = _one(pairs, "content-length")
     is_encoded = any(_one(pairs, name) for name in ("content-encoding", "transfer-encoding"))
-    if len(body) == 0 and not is_encoded and re.fullmatch("[0-9]{1,15}", length or "0") and int(length or "0") > 0:
-        raise ValueError(f"verify needs the raw bytes of the request body, but got 0 of {length}: read it once. {_READ_IT}")
+    if is_encoded or not re.fullmatch("[0-9]{1,15}", length or ""):
+        return
+    size, arrived = memoryview(body).nbytes, int(length or "0")
+    if size > arrived or (size == 0 and arrived > 0):
+        raise ValueError(
+            f"verify needs the raw bytes of the request body, but got {size} where {arrived} arrived: it was read or parsed before. "
+            f"Read it once. {_READ_IT}"
+        )
 
 
 def _kind(value: object) -> str:
