@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { parse, stringify } from "yaml";
 import { readConfiguration } from "../../src/bridge/configuration.ts";
 import { byPointer, type Mapping, toEvent } from "../../src/bridge/event.ts";
 import { JsonText, parsePointer } from "../../src/bridge/json-text.ts";
 import type { Message } from "../../src/bridge/source.ts";
+import { samplesOf } from "../support/page-samples.ts";
 
 const message = (body: string | Uint8Array, headers: Record<string, string> = {}): Message => ({
   ...{ lane: "", identity: "orders/0/7", body, from: { topic: "acme" } },
@@ -162,6 +164,19 @@ test("what is configured comes before a CloudEvent, and that before a default", 
     becoming({ type: { constant: '"c.d"' } }, byPointer("organization", "data")),
   );
   assert.match(json, /"organization":"acme","type":"c.d","data":{}/);
+});
+
+test("the mapping and the source of the page that no broker's test reads have no fault", async () => {
+  const { sample } = await samplesOf("bridge.md");
+  const outbox = { name: "a", kind: "outbox", url: "postgres://h/d" };
+  const mapped = stringify({
+    sources: [{ ...outbox, ...(parse(sample("yaml event")) as object) }],
+  });
+  for (const text of [mapped, sample("yaml kafka")]) {
+    const faults: string[] = [];
+    readConfiguration(text, { env: { KAFKA_PASSWORD: "x" }, readFile: () => "x" }, faults);
+    assert.deepEqual(faults, []);
+  }
 });
 
 test("one error names every fault of a configuration, and quotes no value", () => {

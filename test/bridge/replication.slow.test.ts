@@ -1,4 +1,4 @@
-// Depends on: src
+// Depends on: src, docs
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
 import { removeEmbedded, startEmbedded } from "../../src/builtin/index.ts";
 import { aBridge, aFakeService, anOutbox, fillOutbox } from "../support/bridge.ts";
+import { samplesOf } from "../support/page-samples.ts";
 
 const orders = ({ url, name }: { url: string; name: string }) => ({
   ...{ name: "orders", kind: "outbox", url },
@@ -89,8 +90,11 @@ function numbersIn(asked: readonly { events: Record<string, unknown>[] }[]): Set
 async function aReplicatedOutbox(t: TestContext) {
   const server = await (opened ??= open());
   const outbox = await anOutbox(t, { server: server.url, isKept: true });
-  await outbox.db.unsafe(`create publication ${outbox.name} for table outbox`);
-  await outbox.db.unsafe(`select pg_create_logical_replication_slot('${outbox.name}', 'pgoutput')`);
+  const { sample } = await samplesOf("bridge.md");
+  for (const statement of sample("sql replication")
+    .split(/(?<=;)\n/)
+    .filter(Boolean))
+    await outbox.db.unsafe(statement.replace("partner_api_bridge", outbox.name));
   return outbox;
 }
 

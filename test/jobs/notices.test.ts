@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { publicId } from "../../src/lib/ids.ts";
 import type { Queryable } from "../../src/postgres/database.ts";
@@ -12,6 +14,7 @@ import { createDatabase, ownerOf } from "../support/database.ts";
 import { ANYWHERE, attemptAll, claimAll, publish, refused } from "../support/engine.ts";
 import { post, WANTED, WEBHOOKS } from "../support/keyed-requests.ts";
 import { startPartnerApi, type TestKey } from "../support/partner-api.ts";
+import { ROOT } from "../support/root.ts";
 
 const db = await createDatabase();
 const PLATFORM = "platform";
@@ -126,7 +129,15 @@ test("notices of dead letters and disabled subscriptions are published in the re
     delivery: publicId("dlv", delivery?.id ?? ""),
     reason: "http_503",
   });
+  const page = await readFile(join(ROOT, "docs/publishing.md"), "utf8");
+  const [, shown = ""] = /^```json\n(.*?)^```$/ms.exec(page) ?? [];
+  assert.deepEqual(formOf(JSON.parse(shown)), formOf(told.at(-1)?.data), "as documented");
 });
+
+/** A value whose ids and slug are cut. */
+function formOf(value: unknown): string {
+  return JSON.stringify(value).replace(/(_|"slug":")[0-9a-z-]+/g, "$1");
+}
 
 test("if a notice cannot be published, its cause is not recorded either, and both succeed later", async (t) => {
   const { subscribe, platform, deps, clock, failOnce, organization, notices } = await aService(t);

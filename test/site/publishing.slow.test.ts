@@ -5,6 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
+import ts from "typescript";
 import type { EventView } from "../../src/subjects/events/work.ts";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { samplesOf } from "../support/page-samples.ts";
@@ -66,6 +67,7 @@ test("the page's steps, word for word in each language, lead from a type to veri
     const id = await runFile("python3", "use.py", sample("python use"));
     published.push(JSON.stringify({ event_id: id.trim() }));
   }
+  published.push(JSON.stringify({ event_id: (await useTypeScript()).trim() }));
   const library = await readFile(join(shell.folder, "events.go"), "utf8");
   assert.match(library, /type OrderCreated struct/);
   const ids = published.map((text) => (JSON.parse(text) as { event_id: string }).event_id);
@@ -78,6 +80,15 @@ test("the page's steps, word for word in each language, lead from a type to veri
   assert.equal(new Set(ids).size, ids.length);
   await listener.heard(/✔ valid/);
   assert.ok(!listener.lines.all.some((line) => line.includes("forged")));
+
+  async function useTypeScript(): Promise<string> {
+    const publisher = await readFile(join(shell.folder, "publisher.ts"), "utf8");
+    const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
+    const compile = (text: string) => ts.transpileModule(text, { compilerOptions }).outputText;
+    await writeFile(join(shell.folder, "package.json"), '{ "type": "module" }');
+    await writeFile(join(shell.folder, "publisher.js"), compile(publisher));
+    return runFile("node", "use.js", compile(sample("ts use")));
+  }
 
   async function runFile(program: string, name: string, text: string): Promise<string> {
     await writeFile(join(shell.folder, name), text);

@@ -177,6 +177,17 @@ test("the reference's calls list and delete the quickstart's subscription", asyn
   assert.deepEqual(await list(), []);
 });
 
+test("a repeated call with an Idempotency-Key creates one subscription", async (t) => {
+  const { shell } = await aNewcomer(t);
+  const first = await shell.json("idempotency-key.sh");
+  assert.match(String(first["secret"]), /^whsec_/);
+  assert.deepEqual(await shell.json("idempotency-key.sh"), first);
+  assert.equal(
+    (JSON.parse(await shell.run("reference/listSubscriptions.sh")) as object[]).length,
+    1,
+  );
+});
+
 test("the reference's example of each call with our client works", async (t) => {
   const { shell } = await aNewcomer(t);
   await subscribe(shell);

@@ -89,6 +89,103 @@ const say = (headers, body) =>
   verify({ secret, headers, body }).then(({ verdict }) => verdict, ({ message }) => message);
 `;
 
+/** Each handler answers what `verify` says of right and of wrong arguments. */
+const SERVERS: [
+  name: string,
+  packages: string[],
+  server: string,
+  explained: Record<string, RegExp>,
+][] = [
+  [
+    "Hono 4",
+    ["hono@4.9.8", "@hono/node-server@1.19.2"],
+    `import { Hono } from "hono";
+      import { serve } from "@hono/node-server";
+      const app = new Hono();
+      app.post("/hooks", async (c) => {
+        const body = await c.req.arrayBuffer();
+        return c.json({
+          right: await say(c.req.header(), body), raw: await say(c.req.raw.headers, body),
+          context: await say(c, body), request: await say(c.req, body), function: await say(c.req.header, body),
+          promise: await say(c.req.header(), c.req.text()), parsed: await say(c.req.header(), await c.req.json()),
+          indented: await say(c.req.header(), JSON.stringify(await c.req.json(), null, 2)),
+        });
+      });
+      serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) => console.log("listening on " + port));`,
+    {
+      context: /got the framework's context/,
+      request: /their raw is an object/,
+      function: /got a function/,
+      promise: /got a promise: await it/,
+      parsed: /already parsed/,
+      indented: /got \d+ where \d+ arrived/,
+    },
+  ],
+  ...["4.21.2", "5.1.0"].map((version): (typeof SERVERS)[number] => [
+    `Express ${version}`,
+    [`express@${version}`],
+    `import express from "express";
+      const app = express();
+      const latin = express.text({ type: () => true, defaultCharset: "latin1" });
+      const answer = (route, parser, pick) =>
+        app.post(route, parser, async (req, res) => res.json(await pick(req)));
+      answer("/hooks", express.raw({ type: () => true }), async (req) => ({
+        right: await say(req.headers, req.body), express: await say(req, req.body), list: await say(req.rawHeaders, req.body),
+        base64: await say(req.headers, req.body.toString("base64")), stream: await say(req.headers, req),
+      }));
+      answer("/parsed", express.json(), async (req) => ({
+        parsed: await say(req.headers, req.body),
+        indented: await say(req.headers, JSON.stringify(req.body, null, 2)),
+      }));
+      answer("/unparsed", express.urlencoded({ extended: false }), async (req) => ({ unparsed: await say(req.headers, req.body) }));
+      const server = app.listen(0, "127.0.0.1", () => console.log("listening on " + server.address().port));`,
+    {
+      list: /got an array/,
+      base64: /got \d+ where \d+ arrived/,
+      stream: /the body was not read/,
+    },
+  ]),
+  [
+    "Fastify 5",
+    ["fastify@5.6.0"],
+    `import fastify from "fastify";
+      const app = fastify();
+      app.post("/hooks", async (request) => ({
+        parsed: await say(request.headers, request.body), request: await say(request, request.raw),
+        stream: await say(request.headers, request.raw),
+      }));
+      app.register(async (inner) => {
+        inner.removeAllContentTypeParsers();
+        inner.addContentTypeParser("*", { parseAs: "buffer" }, (_, body, done) => done(null, body));
+        inner.post("/right", async (request) => ({ right: await say(request.headers, request.body) }));
+      });
+      await app.listen({ port: 0, host: "127.0.0.1" });
+      console.log("listening on " + app.server.address().port);`,
+    {
+      parsed: /already parsed/,
+      request: /got the whole request/,
+      stream: /the body was not read/,
+    },
+  ],
+];
+
+for (const [name, packages, server, explained] of SERVERS) {
+  test(`${name}: what its handlers have at hand verifies or is explained`, async (t) => {
+    const folder = await aProject(t, ...packages);
+    await writeFile(join(folder, "server.mjs"), SAY + server);
+    const base = await started(process.execPath, ["server.mjs"], folder);
+    const said: Record<string, string> = {};
+    for (const path of ["hooks", "parsed", "unparsed", "right"]) {
+      const { status, text } = await post(`${base}/${path}`);
+      if (status === 200) Object.assign(said, JSON.parse(text));
+    }
+    assert.equal(said["right"], "valid", JSON.stringify(said));
+    assert.ok(!Object.values(said).some((verdict) => verdict === "forged"), JSON.stringify(said));
+    for (const [what, sentence] of Object.entries(explained))
+      assert.match(said[what] ?? "", sentence, what);
+  });
+}
+
 const ROUTE = `import { headers } from "next/headers";
 ${SAY}
 export async function POST(request) {
@@ -268,7 +365,7 @@ test("Flask, Django and FastAPI: request.headers and the raw body verify, and ot
       /request\.META/,
       /already parsed, to dict/,
       /got LocalProxy/,
-      /got 0 of 7: read it once/,
+      /got 0 where 7 arrived: it was read/,
     ],
     django: [/request\.META/, /already parsed, to QueryDict/, /whole request/],
     fastapi: [/bytes of ASGI/, /already parsed, to dict/, /whole request/, /got an awaitable/],
@@ -280,5 +377,118 @@ test("Flask, Django and FastAPI: request.headers and the raw body verify, and ot
     errors.forEach((error, at) => {
       assert.match(wrong[at] ?? "", error);
     });
+  }
+});
+
+const GO = `package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"partner-api.example/webhook"
+)
+
+var secrets = []string{os.Getenv("PARTNER_SECRET")}
+
+// say answers the verdict, or the sentence of the panic.
+func say(w http.ResponseWriter, header http.Header, body []byte) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			fmt.Fprint(w, fault)
+		}
+	}()
+	fmt.Fprint(w, webhook.Verify(secrets, header, body, time.Now()))
+}
+
+func read(w http.ResponseWriter, r *http.Request) []byte {
+	body, _ := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	return body
+}
+
+func indented(body []byte) []byte {
+	var out bytes.Buffer
+	json.Indent(&out, body, "", "  ")
+	return out.Bytes()
+}
+
+func before(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		next.ServeHTTP(w, r)
+	})
+}
+
+func main() {
+	handlers := map[string]http.HandlerFunc{
+		"/right":    func(w http.ResponseWriter, r *http.Request) { say(w, r.Header, read(w, r)) },
+		"/trailer":  func(w http.ResponseWriter, r *http.Request) { say(w, r.Trailer, read(w, r)) },
+		"/twice":    func(w http.ResponseWriter, r *http.Request) { read(w, r); say(w, r.Header, read(w, r)) },
+		"/indented": func(w http.ResponseWriter, r *http.Request) { say(w, r.Header, indented(read(w, r))) },
+		"/limited":  func(w http.ResponseWriter, r *http.Request) { body, _ := io.ReadAll(io.LimitReader(r.Body, 9)); say(w, r.Header, body) },
+	}
+	mux, router := http.NewServeMux(), chi.NewRouter()
+	router.Use(middleware.Recoverer)
+	for path, handler := range handlers {
+		mux.Handle(path, handler)
+		router.Post(path, handler)
+	}
+	router.With(before).Post("/before", handlers["/right"])
+	mux.Handle("/before", before(handlers["/right"]))
+	var delivery struct {
+		Headers map[string]string
+		Body    string
+	}
+	json.Unmarshal([]byte(os.Args[1]), &delivery)
+	said := map[string]map[string]string{}
+	for name, handler := range map[string]http.Handler{"net/http": mux, "chi": router} {
+		said[name] = map[string]string{}
+		server := httptest.NewServer(handler)
+		for _, path := range []string{"/right", "/trailer", "/twice", "/indented", "/limited", "/before"} {
+			request, _ := http.NewRequest("POST", server.URL+path, strings.NewReader(delivery.Body))
+			for key, value := range delivery.Headers {
+				request.Header.Set(key, value)
+			}
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				panic(err)
+			}
+			text, _ := io.ReadAll(response.Body)
+			said[name][path] = string(text)
+		}
+		server.Close()
+	}
+	json.NewEncoder(os.Stdout).Encode(said)
+}
+`;
+
+test("net/http and chi: r.Header and the body verify, and other arguments are explained", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const cwd = await aTemporaryFolder(t);
+  await writeFile(join(cwd, "main.go"), GO);
+  const ours = join(ROOT, "packages/go");
+  const needs = `require (\n\tgithub.com/go-chi/chi/v5 v5.2.3\n\tpartner-api.example/webhook v0.0.0\n)`;
+  const replaced = `replace partner-api.example/webhook => ${ours}`;
+  await writeFile(join(cwd, "go.mod"), `module receiver\n\ngo 1.20\n\n${needs}\n\n${replaced}\n`);
+  const env = { ...process.env, PARTNER_SECRET: SECRET, GOFLAGS: "-mod=mod" };
+  const { headers, body } = aDelivery();
+  const delivery = JSON.stringify({ headers, body: Buffer.from(body).toString() });
+  const { stdout } = await run("go", ["run", ".", delivery], { cwd, env });
+  const said = JSON.parse(stdout) as Record<string, Record<string, string>>;
+  for (const name of ["net/http", "chi"]) {
+    const { "/right": right, "/limited": limited, ...wrong } = said[name] ?? {};
+    assert.deepEqual([right, limited], ["valid", "forged"], name);
+    assert.match(wrong["/trailer"] ?? "", /pass r\.Header/);
+    for (const path of ["/twice", "/before", "/indented"])
+      assert.match(wrong[path] ?? "", /not what arrived.*io\.ReadAll/, `${name} ${path}`);
   }
 });
