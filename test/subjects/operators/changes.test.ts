@@ -234,6 +234,17 @@ test("publishing does not wait for its record, which is written many to a statem
   assert.deepEqual(rows.map(({ subject }) => subject).sort(), published.flat().sort());
 });
 
+test("the list of changes has what was published before it was asked for", async (t) => {
+  const api = startOperatorApi(t, { ...deps, eventTypes: aPlatformsTypes() });
+  const organization = publicId("org", await anOrganization(deps));
+  const [, bob = { token: "" }] = OPERATORS;
+  const published: string[] = [];
+  for (const key of ["first", "second", "third"])
+    published.push(...(await publishAs(api, bob.token, organization, [key])));
+  const listed = await changesOf(api, "action=publish_events&operator=bob&limit=3");
+  assert.deepEqual(listed.map(({ subject }) => subject).sort(), published.sort());
+});
+
 test("publishing whose record fails is in the log", async (t) => {
   const db = recording(() => Promise.reject(new Error("the audit is full")));
   const api = startOperatorApi(t, { ...deps, db, eventTypes: aPlatformsTypes() });

@@ -48,6 +48,14 @@ test("a bounded number of one operator's requests waits, and others are served",
   assert.deepEqual(begun, ["a", "a", "b"]);
 });
 
+test("a request that has had its turn makes room for another one that waits", async () => {
+  const { request, endFirst } = held();
+  for (let i = 0; i < 1_002; i++) void request("a");
+  endFirst();
+  await inAMoment();
+  await Promise.race([request("a"), inAMoment()]);
+});
+
 test("operators take turns, however many requests of one wait", async () => {
   const { request, begun, endFirst } = held();
   for (let i = 0; i < 900; i++) void request("a");
