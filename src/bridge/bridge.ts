@@ -5,17 +5,22 @@ import type { SourceConfiguration } from "./configuration.ts";
 import { BridgeMetrics, type Watched } from "./metrics.ts";
 import type { Publisher } from "./publisher.ts";
 import { type Delays, Pump } from "./pump.ts";
+import { startReporting } from "./report.ts";
 import type { BridgeLog } from "./source.ts";
 
 interface BridgeOptions {
   sources: readonly SourceConfiguration[];
   publisher: Publisher;
+  /** Of the bridge. */
+  version: string;
   host: string;
   port: number;
   /** Returns the log of a source. */
   logOf: (source: string) => BridgeLog;
   now: () => Date;
   delays?: Delays;
+  /** How often it reports itself. */
+  reportMs?: number;
 }
 
 export interface RunningBridge {
@@ -57,11 +62,17 @@ export async function startBridge(options: BridgeOptions): Promise<RunningBridge
   });
   const listener = await openListener(options, { problems, metrics, watched });
   for (const [, pump] of pumps) pump.start();
+  const reported = pumps.map(([name, pump], i) => ({ name, kind: sources[i]?.kind ?? "", pump }));
+  const endReporting = startReporting(
+    { version: options.version, publisher, everyMs: options.reportMs },
+    reported,
+  );
   return {
     url: listener.url,
     stop: async () => {
       isStopping = true;
       await Promise.all(pumps.map(([, pump]) => pump.stop()));
+      await endReporting();
       await listener.close();
     },
   };

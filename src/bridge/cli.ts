@@ -9,7 +9,12 @@ export async function main(
   { version, env }: { version: string; env: Record<string, string | undefined> },
 ): Promise<void> {
   const userAgent = `Partner-API-Bridge/${version}`;
-  const environment = { env, userAgent, stdout: (text: string) => process.stdout.write(text) };
+  const environment = {
+    env,
+    version,
+    userAgent,
+    stdout: (text: string) => process.stdout.write(text),
+  };
   process.stdout.on("error", noteUnread);
   try {
     await bridgeCommand((options) => runBridge(options, environment))

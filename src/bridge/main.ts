@@ -21,6 +21,7 @@ import { createPublisher, type Publisher } from "./publisher.ts";
 
 interface BridgeEnvironment {
   env: Readonly<Record<string, string | undefined>>;
+  version: string;
   userAgent: string;
   stdout: (text: string) => void;
 }
@@ -51,6 +52,7 @@ export async function bridge(
   const log = createLogger(level, output);
   const running = await startBridge({
     ...config,
+    version: environment.version,
     now: systemClock,
     logOf: (source) => log.child({ source }),
   }).catch((error: unknown) => {

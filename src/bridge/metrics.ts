@@ -56,7 +56,7 @@ export class BridgeMetrics {
     await Promise.all(
       watched.map(async ({ name: source, lag, held }) => {
         this.#held.set({ source }, held());
-        const { messages, bytes } = (await within(LAG_MS, lag())) ?? {};
+        const { messages, bytes } = (await lagWithin(lag)) ?? {};
         if (messages !== undefined) this.#lag.set({ source }, messages);
         if (bytes !== undefined) this.#lagBytes.set({ source }, bytes);
       }),
@@ -73,6 +73,11 @@ export class BridgeMetrics {
     const name = `partner_api_bridge_${what}`;
     return new Gauge({ name, help, labelNames: ["source"], registers: [this.#registry] });
   }
+}
+
+/** The lag of a source, or null if it does not say it in time. */
+export function lagWithin(lag: Watched["lag"]): Promise<Lag | null> {
+  return within(LAG_MS, lag());
 }
 
 async function within<T>(ms: number, asked: Promise<T | null>): Promise<T | null> {

@@ -1,4 +1,5 @@
 import { codeOf, cut, isObject } from "../lib/objects.ts";
+import type { BridgeReport } from "../subjects/bridges/rules.ts";
 import type { BridgedEvent } from "./event.ts";
 
 /** The service's answer to a batch. */
@@ -13,6 +14,8 @@ export interface Publisher {
   publish(events: readonly BridgedEvent[]): Promise<Answer>;
   /** Asks whether the service answers, without publishing. Null if it does, or the reason why not. */
   reach(): Promise<string | null>;
+  /** Says what the bridge does, or with null that it ends. A report that does not arrive changes nothing. */
+  report(id: string, report: BridgeReport | null): Promise<void>;
 }
 
 interface ServiceAddress {
@@ -24,14 +27,17 @@ interface ServiceAddress {
 type Asking = Pick<RequestInit, "method" | "body"> & { headers?: Record<string, string> };
 
 const ANSWER_MS = 60_000;
+/** A stop does not wait longer for its report. */
+const REPORT_MS = 2_000;
 /** The longest wait that the service can ask for. */
 const RETRY_AFTER_MAX_MS = 60_000;
+const JSON_TYPE = "application/json";
 /** Statuses that have nothing to do with the events of a request. */
 const OF_ALL = new Set([401, 403, 404, 405, 407, 408, 421, 429]);
 
 /** Publishes over `POST /events`. Follows no redirects, because the token is for this server only. */
 export function createPublisher({ url, token, userAgent }: ServiceAddress): Publisher {
-  return { publish, reach };
+  return { publish, reach, report };
 
   async function publish(events: readonly BridgedEvent[]): Promise<Answer> {
     const body = `{"events":[${events.map((event) => event.json).join(",")}]}`;
@@ -41,7 +47,7 @@ export function createPublisher({ url, token, userAgent }: ServiceAddress): Publ
       const answer = await ask("/events", {
         method: "POST",
         headers: {
-          "content-type": "application/json",
+          "content-type": JSON_TYPE,
           ...(trace === null ? {} : { traceparent: trace }),
         },
         body,
@@ -63,9 +69,18 @@ export function createPublisher({ url, token, userAgent }: ServiceAddress): Publ
     }
   }
 
-  function ask(path: string, { headers: further, ...init }: Asking) {
+  async function report(id: string, said: BridgeReport | null): Promise<void> {
+    const request =
+      said === null
+        ? { method: "DELETE" }
+        : { method: "PUT", headers: { "content-type": JSON_TYPE }, body: JSON.stringify(said) };
+    const answer = ask(`/bridges/${id}`, request, REPORT_MS);
+    await answer.then((response) => response.text()).catch(() => undefined);
+  }
+
+  function ask(path: string, { headers: further, ...init }: Asking, withinMs = ANSWER_MS) {
     const headers = { authorization: `Bearer ${token}`, "user-agent": userAgent, ...further };
-    const signal = AbortSignal.timeout(ANSWER_MS);
+    const signal = AbortSignal.timeout(withinMs);
     return fetch(`${url}/api/v1/admin${path}`, { ...init, headers, redirect: "error", signal });
   }
 }

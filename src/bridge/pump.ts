@@ -56,6 +56,7 @@ export class Pump<Own extends Message = Message> {
     source: "not opened yet",
   };
   #failures = 0;
+  readonly #totals = { published: 0, set_aside: 0 };
   /** Why the last request failed, until one succeeds. */
   #lastFailure: string | null = null;
 
@@ -75,6 +76,11 @@ export class Pump<Own extends Message = Message> {
   /** Why the pump does not publish now. Null if it does, or would. */
   get problem(): string | null {
     return this.#problems.source ?? this.#problems.service ?? this.#lastFailure;
+  }
+
+  /** Events that were published, and messages that were set aside, since the start. */
+  get totals(): Readonly<{ published: number; set_aside: number }> {
+    return this.#totals;
   }
 
   get held(): number {
@@ -167,6 +173,7 @@ export class Pump<Own extends Message = Message> {
       await this.#acknowledge(batch);
       const { length: events } = batch;
       this.#options.metrics.published(events, answer.duplicates);
+      this.#totals.published += events - answer.duplicates;
       const ms = Math.round(performance.now() - startMs);
       this.#options.log.info({ events, duplicates: answer.duplicates, ms }, "published");
     } else if (answer.kind === "refused") {
@@ -225,6 +232,7 @@ export class Pump<Own extends Message = Message> {
     await this.#insist(() => this.source.setAside(message, reason));
     if (this.#isStopping) return;
     metrics.setAside();
+    this.#totals.set_aside++;
     log.warn({ message: message.identity, reason }, "set aside");
   }
 

@@ -204,6 +204,7 @@ function sumOverviews(parts: Part<Overview>[], away: Problem[]): Overview {
     processes: processesOf(
       parts.map(({ cell, body }) => ({ cell, body: { items: body.processes } })),
     ),
+    bridges: all.flatMap(({ bridges = [] }) => bridges),
   };
 }
 

@@ -5,6 +5,7 @@ import {
   listMarksRoute,
   showOverviewRoute,
 } from "../subjects/activity/routes.ts";
+import { bridgeRoutes } from "../subjects/bridges/routes.ts";
 import { cellRoutes } from "../subjects/cells/routes.ts";
 import { CELL_HEADER } from "../subjects/cells/schema.ts";
 import {
@@ -254,6 +255,7 @@ export function operatorRoutes(
   streamOverviewRoute(app, deps, { overviews, connectionsMax });
   listActivityRoute(app, deps);
   listProcessesRoute(app, deps);
+  bridgeRoutes(app, deps);
   listMarksRoute(app, deps);
   showOrganizationRoute(app, deps);
   showSubscriptionRoute(app, deps);

@@ -4,7 +4,7 @@ import { randomFillSync, randomUUID } from "node:crypto";
 export const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 /** The prefixes of public ids. The database stores bare UUIDs. */
-const PREFIXES = ["org", "wh", "evt", "dlv", "att", "prc", "rdl", "chg"] as const;
+const PREFIXES = ["org", "wh", "evt", "dlv", "att", "prc", "rdl", "chg", "brg"] as const;
 type IdPrefix = (typeof PREFIXES)[number];
 
 declare const kind: unique symbol;
@@ -22,6 +22,8 @@ export type DeliveryId = Id<"dlv">;
 export type AttemptId = Id<"att">;
 /** The id of a running process. */
 export type ProcessId = Id<"prc">;
+/** The id of a running bridge. */
+export type BridgeId = Id<"brg">;
 /** The id of a change by an operator. */
 export type ChangeId = Id<"chg">;
 /** The id of a redelivery job. */

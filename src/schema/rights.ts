@@ -80,6 +80,7 @@ const RIGHTS: Record<string, string> = {
   activity_minutes: "select, insert, update, delete",
   activity_hours: "select, insert, update",
   processes: "select, insert, update, delete",
+  bridges: "select, insert, update, delete",
   readiness: "select, update (writes)",
   schema_migrations: "select",
 };

@@ -133,7 +133,7 @@ const context: ProgramContext = {
   async bridge(options) {
     const { runBridge } = await import("../bridge/cli.ts");
     const { stdout } = context;
-    const environment = { env: process.env, userAgent: USER_AGENT, stdout };
+    const environment = { env: process.env, version: VERSION, userAgent: USER_AGENT, stdout };
     return runBridge(options, environment);
   },
   async listen(options) {

@@ -46,6 +46,10 @@ const RIGHT = new Map<string, fc.Arbitrary<unknown>>(
     filter: fc.constant({ organization: "«slug»", state: "dead_lettered" }),
     rate_per_second: fc.constant(50),
     max_per_second: fc.constantFrom(5, null),
+    version: fc.constant("1.0.0"),
+    host: fc.constant(MARK),
+    pid: fc.constant(1),
+    sources: fc.constant([]),
     q: fc.constantFrom("order.created", MARK),
     step: fc.constant("1m"),
     "*": fc.constant("«page»"),
@@ -82,6 +86,7 @@ export function often<T>(weight: number, usual: fc.Arbitrary<T>, rare: fc.Arbitr
 export function knownId(url: string): string {
   if (url.endsWith("/attempt")) return "«waiting»";
   if (url.includes("events")) return "«event»";
+  if (url.includes("bridges")) return "«bridge»";
   if (url.includes("redeliveries")) return "«redelivery»";
   if (url.includes("deliveries")) return "«delivery»";
   return url.includes("organizations") ? "«organization»" : "«subscription»";

@@ -4,7 +4,7 @@ import type { RouteOptions } from "fastify";
 import type { App } from "../../src/http/app.ts";
 import { BUILT_SITE, type SiteManifest } from "../../src/http/docs/site.ts";
 import { PartnerError } from "../../src/lib/errors.ts";
-import { publicId } from "../../src/lib/ids.ts";
+import { publicId, randomId } from "../../src/lib/ids.ts";
 import { createEventTypes } from "../../src/subjects/event-types/rules.ts";
 import { createApiKey } from "../../src/subjects/keys/work.ts";
 import { createOrganization } from "../../src/subjects/organizations/work.ts";
@@ -90,6 +90,7 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
       organization: publicId("org", operated.id),
       page: aFileOfTheConsole(pages),
       slug: operated.slug,
+      bridge: publicId("brg", randomId()),
       delivery,
       event,
       receiving: publicId("wh", receiving),

@@ -99,12 +99,13 @@ test("while no cell answers, the overview says so, and everything else is 503 wi
       "/subscriptions/x": { max_per_second: 1 },
       "/redeliveries": { filter: { organization: "acme" } },
       "/redeliveries/x": { state: "paused" },
+      "/bridges/x": { version: "1.0.0", host: "edge", pid: 1, sources: [] },
       "/slugs": { slug: "acme", cell: "01" },
     };
     const body = bodies[path.slice(API.length)] ?? {};
     const answer = await app.inject({
       ...{ method: method as "GET", url: path, headers },
-      ...(method === "POST" || method === "PATCH" ? { payload: body } : {}),
+      ...(method === "POST" || method === "PATCH" || method === "PUT" ? { payload: body } : {}),
     });
     const { code, detail } = answer.json<{ code: string; detail: string }>();
     assert.deepEqual([answer.statusCode, code], [503, "unavailable"], `${String(method)} ${path}`);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -96,10 +97,12 @@ test("responses match the document and contain nothing else", async (t) => {
     subscriptions: publicId("wh", subscription.id),
     deliveries: publicId("dlv", delivery?.id ?? ""),
     events: publicId("evt", delivery?.event_id ?? ""),
+    bridges: publicId("brg", randomUUID()),
   };
   const bodies: Record<string, object> = {
     createOrganization: { slug: "acme" },
     reserveSlug: { slug: "other", cell: "01" },
+    reportBridge: { version: "1.0.0", host: "edge", pid: 1, sources: [] },
     setRateLimit: { rate_limit_per_minute: 10 },
     changeSubscription: { max_per_second: 10 },
     publishEvents: { organization, type: "order.created", data: { amount: 1 } },

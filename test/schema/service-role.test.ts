@@ -49,8 +49,8 @@ async function tablesWith(right: string): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-/** Statistics, and the reports of processes. Neither is a record of past events. */
-const NO_RECORD = ["activity_hours", "activity_minutes", "processes"];
+/** Statistics, and the reports of processes and bridges. None is a record of past events. */
+const NO_RECORD = ["activity_hours", "activity_minutes", "bridges", "processes"];
 
 test("the service can neither rewrite nor erase history, nor truncate a table", async () => {
   const recordsWith = async (right: string) =>

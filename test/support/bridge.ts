@@ -159,6 +159,7 @@ export async function aBridge(
   const bridge = await startBridge({
     sources: read(rig),
     publisher: publisherAt(rig.url),
+    version: "1.2.3",
     host: "127.0.0.1",
     port: 0,
     logOf: () => ({ info: note("info"), warn: note("warn"), error: note("error") }),

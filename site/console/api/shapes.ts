@@ -53,6 +53,7 @@ export interface Overview {
   near_limit?: NearLimit[];
   held?: HeldSubscription[];
   processes: Process[];
+  bridges?: Bridge[];
 }
 
 export interface HeldSubscription {
@@ -114,6 +115,25 @@ export interface Process {
   last_recorded_at: string | null;
   organizations: { slug: string; slots: number }[];
   slowed: { subscription: string; limit: number }[];
+}
+
+export interface Bridge {
+  id: string;
+  version: string;
+  host: string;
+  pid: number;
+  started_at: string;
+  last_seen_at: string;
+  state: "running" | "gone";
+  sources: {
+    name: string;
+    kind: string;
+    problem: string | null;
+    lag_messages: number | null;
+    lag_bytes: number | null;
+    published: number;
+    set_aside: number;
+  }[];
 }
 
 export interface ActivityPoint {

@@ -6,6 +6,7 @@ import { Badge } from "../components/badge.tsx";
 import { Panel } from "../components/panel.tsx";
 import { PageHead } from "../components/page-head.tsx";
 import { Empty, Failure, Loading } from "../components/states.tsx";
+import { Bridges } from "./overview/bridges.tsx";
 import { FirstSteps } from "./overview/first-steps.tsx";
 import { Held } from "./overview/held.tsx";
 import { NearestToLimit } from "./overview/near-limit.tsx";
@@ -58,6 +59,7 @@ export function OverviewPage() {
             <SlowestSubscriptions items={data.slowest} />
             <NearestToLimit items={data.near_limit ?? []} />
           </div>
+          <Bridges items={data.bridges ?? []} />
           <Processes items={data.processes} />
         </>
       )}

@@ -41,6 +41,17 @@ create table processes (
   problems           jsonb       not null check (pg_column_size(problems) <= 16384)
 ) with (fillfactor = 50);
 
+-- The bridges that publish into the service, as each one reports itself.
+create table bridges (
+  id           uuid        primary key,
+  version      text        not null check (length(version) <= 100),
+  host         text        not null check (length(host) <= 255),
+  pid          integer     not null,
+  started_at   timestamptz not null,
+  last_seen_at timestamptz not null,
+  sources      jsonb       not null check (pg_column_size(sources) <= 65536)
+) with (fillfactor = 50);
+
 -- Ids of what happens are UUIDv7: they begin with their millisecond. So they sort by time, and a range of ids is a range of time.
 
 -- The smallest UUIDv7 of a moment.

@@ -6,6 +6,7 @@ import { type Backlog, countBacklog, findNextDueOf } from "../deliveries/sql.ts"
 import type { Dependencies } from "../dependencies.ts";
 import { listNodes } from "../event-types/sql.ts";
 import { NODE_UNSEEN_MS } from "../event-types/work.ts";
+import { type BridgeView, viewBridges } from "../bridges/work.ts";
 import { missedAt, processStateAt } from "../processes/rules.ts";
 import type { KnownProcess } from "../processes/sql.ts";
 import { listKnownProcesses, type ProcessView, viewProcess } from "../processes/work.ts";
@@ -64,6 +65,7 @@ export interface Overview {
   /** The subscriptions that operators have held the longest. */
   held: HeldView[];
   processes: ProcessView[];
+  bridges: BridgeView[];
 }
 
 type Trends = Pick<Overview, "last_24h" | "failing" | "slowest" | "near_limit">;
@@ -108,12 +110,13 @@ export async function findOverview(
   { checks, trends, folders }: { checks: readonly Problem[]; trends: Trends; folders: ProblemLog },
 ): Promise<Overview> {
   const now = clock();
-  const [recent, waiting, nextDue, held, processes, nodes, failingExport] = await Promise.all([
+  const [recent, waiting, nextDue, held, processes, bridges, nodes, failingExport] = await Promise.all([
     listActivity(db, recentSpan(now), MINUTE_MS),
     countBacklog(db, null, now),
     findNextDueOf(db, null, now),
     listHeld(db, RANKED_MAX),
     listKnownProcesses({ db, clock }),
+    viewBridges({ db, clock }),
     listNodes(db, after(now, -NODE_UNSEEN_MS)),
     findFailingExport(db),
   ]);
@@ -140,6 +143,7 @@ export async function findOverview(
     ...trends,
     held: held.map((row) => viewHeld(row, keeping)),
     processes: processes.map((one) => viewProcess(one, now)),
+    bridges,
   };
 }
 
@@ -187,6 +191,7 @@ export function unknownOverview(problems: readonly Problem[]): Overview {
     near_limit: [],
     held: [],
     processes: [],
+    bridges: [],
   };
 }
 

@@ -7,6 +7,7 @@ import {
   Unreachable,
 } from "../../http/schema.ts";
 import { OrganizationLabel } from "../organizations/schema.ts";
+import { Bridge } from "../bridges/schema.ts";
 import { Process } from "../processes/schema.ts";
 import { SERVICE_STATUSES } from "./rules.ts";
 
@@ -173,6 +174,7 @@ export const Overview = Type.Object(
       description: "The ten subscriptions that operators have held the longest.",
     }),
     processes: Type.Array(Process),
+    bridges: Type.Array(Bridge, { description: "Bridges that report to the service." }),
     unreachable: Unreachable,
   },
   {

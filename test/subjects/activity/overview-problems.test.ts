@@ -149,5 +149,6 @@ test("without the database the overview shows only this problem", async (t) => {
     near_limit: [],
     held: [],
     processes: [],
+    bridges: [],
   });
 });

@@ -116,6 +116,7 @@ test("a healthy overview has every number", async (t) => {
         slowed: [{ subscription: publicId("wh", bad.id), limit: 1 }],
       },
     ],
+    bridges: [],
   });
   assert.deepEqual((await ask({ url: "processes" })).body, { items: overview.processes });
 });

@@ -19,6 +19,8 @@ const FOR_PUBLISHERS = new Set([
   "POST /api/v1/admin/events",
   "GET /api/v1/admin/events/:id",
   "GET /api/v1/admin/event-types",
+  "PUT /api/v1/admin/bridges/:id",
+  "DELETE /api/v1/admin/bridges/:id",
 ]);
 
 const tokens: Record<OperatorRole, string> = {
