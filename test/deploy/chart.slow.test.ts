@@ -113,6 +113,7 @@ test("the chart reads secrets from outside, migrates before it installs, and ref
   const job = objectOf(rendered, "Job", "partner-api-migrate");
   assert.match(job, /helm\.sh\/hook: pre-install,pre-upgrade/);
   assert.match(job, /MIGRATION_DATABASE_URL\n +valueFrom: \{ secretKeyRef:/);
+  assert.match(job, /hook-output-log-policy: hook-failed/); // So helm prints why it failed.
   const deployment = objectOf(rendered, "Deployment", "partner-api-all");
   assert.doesNotMatch(deployment, /MIGRATION_DATABASE_URL/);
   assert.match(deployment, /terminationGracePeriodSeconds: 90/);
@@ -120,6 +121,8 @@ test("the chart reads secrets from outside, migrates before it installs, and ref
   for (const [values, complaint] of [
     ["settings.DATABASE_URL=postgres://x", /DATABASE_URL/],
     ["settings.CELL=01", /CELL/],
+    ["settings.WORKERS=2", /WORKERS/],
+    ["roles.all.workers=0", /workers/],
     ["serviceMonitor.enabled=true", /networkPolicy\.operators/],
     ["podMonitor.enabled=true", /networkPolicy\.operators/],
     ["httpRoute.enabled=true", /parentRefs/],
@@ -145,6 +148,18 @@ test("the chart gives every process and the migration the name of the cell", asy
     assert.match(object, /name: DATABASE_URL\n +valueFrom: \{ secretKeyRef:/);
   }
   await assert.rejects(template("--set-string", "cell=1"), /cell/);
+});
+
+test("the chart gives the pods of a role their number of workers", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const rendered = await template("--set", [...SPLIT, "roles.dispatcher.workers=auto"].join());
+  for (const [role, workers] of [
+    ["api", "1"],
+    ["dispatcher", "auto"],
+  ] as const) {
+    const deployment = objectOf(rendered, "Deployment", `partner-api-${role}`);
+    assert.match(deployment, new RegExp(`name: WORKERS, value: "${workers}"`));
+  }
 });
 
 test("every pod of the chart is scheduled alike, and no pod has a token of Kubernetes", async (t) => {
