@@ -95,8 +95,9 @@ async function spend(
 
 function rowsOf(when: string, { events, seconds, ...spent }: Spent): Row[] {
   const each = (amount: number) => amount / events;
-  const rate = `${Math.round(events / seconds)} deliveries a second`;
-  const written = `${each(spent.rows).toFixed(2)} rows and ${each(spent.indexEntries).toFixed(1)} index entries written for each`;
+  const woken = (wakeUps: number) => `woken ${each(wakeUps).toFixed(1)} times for each`;
+  const rate = `${Math.round(events / seconds)} deliveries a second; ${woken(spent.nodeWakeUps)}`;
+  const written = `${each(spent.rows).toFixed(2)} rows and ${each(spent.indexEntries).toFixed(1)} index entries written for each; ${woken(spent.postgresWakeUps)}`;
   return [
     atMost(
       `cost, Node.js for a delivery ${when}`,

@@ -5,6 +5,9 @@ export interface Cost {
   nodeMs: number;
   /** CPU of all processes of the server. Null if it runs on another machine. */
   postgresMs: number | null;
+  /** How often a thread or a process of the server has slept until it was woken. */
+  nodeWakeUps: number;
+  postgresWakeUps: number;
   walBytes: number;
   rows: number;
   indexEntries: number;
@@ -39,6 +42,8 @@ export class Meter {
     return {
       nodeMs: after.nodeMs - before.nodeMs,
       postgresMs: postgresMs === null ? null : postgresMs - (before.postgresMs ?? 0),
+      nodeWakeUps: after.nodeWakeUps - before.nodeWakeUps,
+      postgresWakeUps: after.postgresWakeUps - before.postgresWakeUps,
       walBytes: after.walBytes - before.walBytes,
       rows: after.rows - before.rows,
       indexEntries: after.indexEntries - before.indexEntries,
@@ -55,9 +60,12 @@ export class Meter {
          select count(*) as indexes from pg_index where indrelid = t.relid and indpred is null
        ) as complete`;
     const own = await Promise.all(this.#pids.map(statOf));
+    const server = this.#postmaster === null ? [] : await childrenOf(this.#postmaster);
     return {
       nodeMs: own.reduce((sum, one) => sum + (one?.ownMs ?? 0), 0),
       postgresMs: await this.#serverMs(),
+      nodeWakeUps: await wakeUpsOf(this.#pids),
+      postgresWakeUps: await wakeUpsOf(server),
       walBytes: written.wal,
       rows: written.rows,
       indexEntries: written.entries,
@@ -128,6 +136,20 @@ async function statOf(pid: number): Promise<Stat | null> {
     ownMs: (user + system) * TICK_MS,
     endedMs: (endedUser + endedSystem) * TICK_MS,
   };
+}
+
+const SLEPT = /^voluntary_ctxt_switches:\s*(\d+)/m;
+
+async function wakeUpsOf(pids: readonly number[]): Promise<number> {
+  let sum = 0;
+  for (const pid of pids) {
+    for (const thread of await readdir(`/proc/${pid}/task`).catch(() => [])) {
+      const file = `/proc/${pid}/task/${thread}/status`;
+      const status = await readFile(file, "utf8").catch(() => "");
+      sum += Number(SLEPT.exec(status)?.[1] ?? 0);
+    }
+  }
+  return sum;
 }
 
 /** Returns the processes that a process has started. */
