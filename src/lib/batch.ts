@@ -7,6 +7,8 @@ export interface BatchOptions {
   /** A batch of this many calls starts at once. Default: `max`. */
   enough?: number;
   paceMs?: number;
+  /** How long the first call of a batch waits for others. Default: until the end of its tick. */
+  waitMs?: number;
   /** The most calls that may wait for a batch. One more is refused. */
   waitingMax?: number;
   /** How long a batch may take before its callers get an error. Default: no limit. */
@@ -44,6 +46,7 @@ export function batch<Item, Result>(
     max,
     enough = max,
     paceMs = 0,
+    waitMs = 0,
     waitingMax = WAITING_MAX,
     patienceMs,
     refuse = (why) => new Error(`refused: ${why}`),
@@ -71,6 +74,7 @@ export function batch<Item, Result>(
         return;
       }
       waiting.push({ item, spans: currentSpans(), resolve, reject });
+      if (waitMs > 0 && waiting.length === 1) nextStartMs = performance.now() + waitMs;
       schedule();
     });
 

@@ -3,9 +3,11 @@ import { batch } from "../lib/batch.ts";
 
 /** Attempts that one statement records. */
 const BATCH_MAX = 500;
+/** As many do not wait for more. */
+const ENOUGH = 64;
+/** How long an outcome waits for others. Nobody waits for its record: the attempt's slot is free already. */
+const WAIT_MS = 50;
 const RETRY_MS = 250;
-/** A record may wait, because the attempt's slot is free already. */
-const PACE_MS = 10;
 
 /** The cause, if an item was not written. */
 interface Unwritten {
@@ -20,10 +22,13 @@ interface Unwritten {
 export function createRecorder<Item>(
   write: (items: Item[]) => Promise<void>,
   {
+    slots = ENOUGH,
     isTransient,
     onRetry,
     giveUpAfterMs,
   }: {
+    /** Of the dispatcher. It begins no attempt while twice as many outcomes wait. Default: more than enough. */
+    slots?: number;
     isTransient: (error: unknown) => boolean;
     onRetry: (error: unknown) => void;
     giveUpAfterMs: number;
@@ -31,7 +36,8 @@ export function createRecorder<Item>(
 ): (item: Item) => Promise<void> {
   const batched = batch<Item, Unwritten | null>(persist, {
     max: BATCH_MAX,
-    paceMs: PACE_MS,
+    enough: Math.min(ENOUGH, slots),
+    waitMs: WAIT_MS,
     waitingMax: Infinity, // The dispatcher bounds it. A refused outcome would mean a second attempt.
   });
   return async (item) => {

@@ -131,6 +131,7 @@ export function createEngine(
   const lines = createDeliveryLog(log);
   const inTime = () => ({ ...foundations, db: foundations.db.within(STATEMENT_MS) });
   const persistence = {
+    slots: config.dispatchConcurrency,
     isTransient: (error: unknown) => isTransient(error) && !isGivenUp(),
     onRetry: (error: unknown) => {
       if (isUnavailable(error)) onError(error);

@@ -58,6 +58,22 @@ test("a batch of enough calls starts at once, and later calls of the tick go wit
   assert.deepEqual(batches.slice(1), [[4, 5]]);
 });
 
+test("with a wait, the first call of a batch waits for others, but for no more than enough", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { batches, same } = aRecord<number>({ max: 10, enough: 3, waitMs: 50 });
+  const few = [same(1), same(2)];
+  t.mock.timers.tick(49);
+  await new Promise(setImmediate);
+  assert.deepEqual(batches, []);
+  t.mock.timers.tick(1);
+  await Promise.all(few);
+  await Promise.all([same(3), same(4), same(5)]);
+  assert.deepEqual(batches, [
+    [1, 2],
+    [3, 4, 5],
+  ]);
+});
+
 test("the next batch starts before the callers of the last one continue", async () => {
   const seen: string[] = [];
   const asked: Promise<number>[] = [];

@@ -62,3 +62,22 @@ test("outcomes are never refused, even if 10,000 wait to be recorded", async () 
   await Promise.all(many.map(record));
   assert.deepEqual(written, many);
 });
+
+test("as many outcomes as there are slots are written at once, and fewer wait for others", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const batches: string[][] = [];
+  const record = createRecorder<string>(
+    (items) => {
+      batches.push(items);
+      return Promise.resolve();
+    },
+    { slots: 2, isTransient: () => true, onRetry, giveUpAfterMs: 0 },
+  );
+  await Promise.all([record("a"), record("b")]);
+  const alone = record("c");
+  await new Promise(setImmediate);
+  assert.deepEqual(batches, [["a", "b"]]);
+  t.mock.timers.tick(50);
+  await alone;
+  assert.deepEqual(batches, [["a", "b"], ["c"]]);
+});
