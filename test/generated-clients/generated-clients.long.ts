@@ -24,7 +24,7 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `;
 const GO_PARTNERS = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2";
-const OGEN = "github.com/ogen-go/ogen/cmd/ogen@v1.24.0";
+const OGEN = "github.com/ogen-go/ogen/cmd/ogen@v1.25.0";
 const TYPESCRIPT_GENERATORS = [
   "@hey-api/openapi-ts@0.99.0",
   "openapi-typescript@7.13.0",
@@ -34,7 +34,7 @@ const TYPESCRIPT_GENERATORS = [
   "esbuild@0.28.2",
   "typescript@5.9.3",
 ];
-const JAVA_GENERATOR = "org.openapitools:openapi-generator-maven-plugin:7.14.0";
+const JAVA_GENERATOR = "org.openapitools:openapi-generator-maven-plugin:7.25.0";
 
 /** A running service, a key for it, and an empty folder with its document. */
 async function aWorkshop(t: TestContext) {
