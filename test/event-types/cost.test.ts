@@ -55,6 +55,13 @@ test("unique items are compared in linear time, and others do not wait", async (
   assert.ok(longest < 500, `${longest} ms`);
 });
 
+test("many unique items are left to the other thread, and as many others are not", async () => {
+  const lists = [{ type: "array", uniqueItems: true }, { type: "array" }];
+  const types = await Promise.all(lists.map((list) => aTypeWith(object({ list }))));
+  const said = types.map(({ check }) => check.accepts({ list: [] }, 60_000));
+  assert.deepEqual(said, [null, true]);
+});
+
 test("an item that occurs twice is found, in any order of its members", async () => {
   const { faultsOf } = await aTypeWith(object({ list: { uniqueItems: true } }));
   const faults = [{ pointer: "/list", detail: "must not contain an item twice" }];
