@@ -7,7 +7,7 @@ import { ONLY_CELL } from "../subjects/keys/rules.ts";
 import type { OperatorToken } from "../subjects/operators/rules.ts";
 import type { KeyRing } from "../subjects/secrets/rules.ts";
 import { SUBSCRIPTIONS_MAX } from "../subjects/subscriptions/rules.ts";
-import { findUnfollowed, platformOf } from "./fleet.ts";
+import { findForbidding, findUnfollowed, platformOf } from "./fleet.ts";
 import {
   accent,
   allowedHost,
@@ -171,6 +171,7 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   const env = new Environment(variables);
   const settings = read(env);
   checkTogether(settings, env);
+  env.faults.push(...findForbidding(variables));
   if (env.faults.length > 0) throw new Error(`configuration:\n  ${env.faults.join("\n  ")}`);
   const [program, ...args] = settings.exportCommand ?? [];
   const others = Object.entries(variables).filter(([name]) => !env.names.includes(name));

@@ -45,6 +45,20 @@ export function findUnfollowed(
   ];
 }
 
+/** Options of Node.js that our dependencies cannot run with: they compile schemas, or replace the format of a stack trace. */
+const FORBIDDING =
+  /--(?:disallow[-_]code[-_]generation[-_]from[-_]strings|frozen[-_]intrinsics)\b/g;
+
+/** Returns a sentence for each option of Node.js with which the service cannot run. */
+export function findForbidding(
+  variables: NodeJS.ProcessEnv,
+  options: readonly string[] = [...process.execArgv, variables["NODE_OPTIONS"] ?? ""],
+): string[] {
+  return options
+    .flatMap((option) => option.match(FORBIDDING) ?? [])
+    .map((option) => `Node.js must not run with ${option}: the service cannot work then`);
+}
+
 /** Returns the first variable by which one sees that others forward requests to this machine. */
 export function platformOf(variables: NodeJS.ProcessEnv): string | null {
   return PLATFORMS.find((name) => (variables[name] ?? "") !== "") ?? null;

@@ -108,3 +108,12 @@ test("a service link of Kubernetes is no port, and any other text is a fault", (
   assert.equal(loadConfig({ OPERATOR_PORT: "tcp://10.0.0.1:80" }).operatorPort, 8081);
   assert.match(faultsOf({ OPERATOR_PORT: "http://10.0.0.1:80" }).join(), /^OPERATOR_PORT must be/);
 });
+
+test("an option of Node.js with which the service cannot work is a fault among the others", () => {
+  const options =
+    "--disallow-code-generation-from-strings --enable-source-maps --frozen-intrinsics";
+  assert.deepEqual(faultsOf({ NODE_OPTIONS: options, ROLE: "none" }).slice(1), [
+    "Node.js must not run with --disallow-code-generation-from-strings: the service cannot work then",
+    "Node.js must not run with --frozen-intrinsics: the service cannot work then",
+  ]);
+});
