@@ -5,6 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parse, parseAllDocuments } from "yaml";
+import { readConfiguration } from "../../src/bridge/configuration.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
@@ -29,8 +30,12 @@ const GATEWAY = [
   ...["gateway.enabled=true", "gateway.cells[0].name=zz,gateway.cells[0].url=http://cell-zz:8081"],
   "gateway.cells[1].name=01,gateway.cells[1].url=http://cell-01:8081",
 ];
+const BRIDGE = [
+  ...["bridge.enabled=true", "bridge.sources[0].name=orders,bridge.sources[0].kind=outbox"],
+  "bridge.sources[0].url.env=OUTBOX_URL",
+];
 const EVERYTHING = [
-  ...[...SPLIT, ...GATEWAY, "serviceMonitor.enabled=true", "podMonitor.enabled=true"],
+  ...[...SPLIT, ...GATEWAY, ...BRIDGE, "serviceMonitor.enabled=true", "podMonitor.enabled=true"],
   ...["serviceMonitor.labels.release=prometheus", "podAnnotations.a=b", "priorityClassName=high"],
   ...["ingress.enabled=true", "ingress.className=nginx", "ingress.tlsSecret=tls"],
   ...[
@@ -127,6 +132,8 @@ test("the chart reads secrets from outside, migrates before it installs, and ref
     ["podMonitor.enabled=true", /networkPolicy\.operators/],
     ["httpRoute.enabled=true", /parentRefs/],
     ["gateway.enabled=true", /gateway\.cells must name the cells/],
+    ["bridge.enabled=true", /bridge\.sources must name a source/],
+    [[...BRIDGE, "roles.all.enabled=false"].join(), /bridge\.apiUrl must name/],
     ["roles.all.enabled=false,roles.api.enabled=true", /both roles\.api/],
     ["roles.api.enabled=true", /either roles\.all/],
     ["roles.all.enabled=false", /enable roles\.all/],
@@ -167,7 +174,8 @@ test("every pod of the chart is scheduled alike, and no pod has a token of Kuber
   const values = [...EVERYTHING, "networkPolicy.enabled=false"].join();
   const specs = podSpecsOf(await template("--set", values));
   assert.deepEqual([...specs.keys()].sort(), [
-    ...["Deployment partner-api-api", "Deployment partner-api-dispatcher"],
+    ...["Deployment partner-api-api", "Deployment partner-api-bridge"],
+    "Deployment partner-api-dispatcher",
     ...["Deployment partner-api-gateway", "Job partner-api-migrate"],
     ...["Pod partner-api-test", "Pod partner-api-test-gateway"],
   ]);
@@ -195,6 +203,43 @@ test("a release can be a gateway alone: it needs no database, and reaches the ce
   assert.doesNotMatch(rendered, /DATABASE_URL|SEALING_KEYS|0\.0\.0\.0\/0/);
   const gateway = objectOf(rendered, "Deployment", "partner-api-gateway");
   assert.match(gateway, /CELLS\n +value: zz=http:\/\/cell-zz:8081 01=http:\/\/cell-01:8081/);
+});
+
+test("a bridge has its sources as a file, its secrets as variables, and reaches the operators' listener and what `egress` names", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const egress = '[{"to":[{"ipBlock":{"cidr":"10.2.0.0/16"}}]}]';
+  const rendered = await template("--set", BRIDGE.join(), "--set-json", `bridge.egress=${egress}`);
+  const config = parse(objectOf(rendered, "ConfigMap", "partner-api-bridge")) as {
+    data: Record<string, string>;
+  };
+  const faults: string[] = [];
+  const secrets = { env: { OUTBOX_URL: "postgres://db/shop" }, readFile: () => "" };
+  const sources = readConfiguration(config.data["bridge.yaml"] ?? "", secrets, faults);
+  assert.deepEqual([sources.map(({ name }) => name), faults], [["orders"], []]);
+
+  const deployment = objectOf(rendered, "Deployment", "partner-api-bridge");
+  assert.match(deployment, /PARTNER_API_URL, value: "http:\/\/partner-api-operators:8081"/);
+  assert.match(deployment, /envFrom:\n +- secretRef: \{ name: partner-api-bridge \}/);
+  assert.doesNotMatch(deployment, /DATABASE_URL|SEALING_KEYS|ADMIN_TOKEN/);
+  const own = objectOf(rendered, "NetworkPolicy", "partner-api-bridge");
+  assert.match(own, /ingress: \[\]/);
+  assert.match(own, /cidr: 10\.2\.0\.0\/16/);
+  assert.doesNotMatch(own, /0\.0\.0\.0\/0/);
+  const service = objectOf(rendered, "NetworkPolicy", "partner-api-all");
+  assert.match(service, /port: operators \}\]\n +from: .*"partner-api-bridge"/);
+
+  const alone = await template(
+    "--set",
+    [...BRIDGE, "roles.all.enabled=false", "bridge.apiUrl=http://operators:8081"].join(),
+  );
+  const kinds = [...alone.matchAll(/^kind: (.*)$/gm)].map(([, kind]) => kind).sort();
+  assert.deepEqual(kinds, ["ConfigMap", "Deployment", "NetworkPolicy", "PodDisruptionBudget"]);
+});
+
+test("the operators' Service leads to processes that have the API", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const split = objectOf(await template("--set", SPLIT.join()), "Service", "partner-api-operators");
+  assert.match(split, /^ {4}partner-api\/role: api$/m);
 });
 
 test("a gateway in the cluster may call a cell by the names of its Service", async (t) => {

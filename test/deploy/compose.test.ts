@@ -8,6 +8,7 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { parse } from "yaml";
+import { readConfiguration } from "../../src/bridge/configuration.ts";
 import { freePort, openPort } from "../support/free-port.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
@@ -18,6 +19,7 @@ interface Service {
   restart?: string;
   environment?: Record<string, string>;
   logging?: { driver: string };
+  networks?: object;
   ulimits?: object;
   stop_grace_period?: string;
   healthcheck?: { disable?: boolean; test?: string[]; start_period?: string };
@@ -65,6 +67,35 @@ test("the example of cells leads each name to its own node, database and scrape 
   });
   for (const node of ["node-a", "node-b"])
     assert.equal(cells[node]?.environment?.["ALLOWED_HOSTS"], node);
+});
+
+test("the example of a bridge starts it with a token of its own, and lets it reach both nodes by one name", async () => {
+  const bridged = await servicesOf("compose.bridge.yaml");
+  const { environment, restart, logging, build } = bridged["bridge"] ?? {};
+  assert.deepEqual([logging?.driver, restart], ["local", "unless-stopped"]);
+  assert.deepEqual(build, { context: "..", dockerfile: "deploy/Dockerfile", target: "bridge" });
+  const token = environment?.["PARTNER_API_TOKEN"] ?? "";
+  assert.equal(environment?.["PARTNER_API_URL"], "http://operators:8081");
+  for (const node of ["node-a", "node-b"]) {
+    const { ADMIN_TOKEN, ALLOWED_HOSTS } = bridged[node]?.environment ?? {};
+    assert.ok(ADMIN_TOKEN?.endsWith(`,bridge/publish:${token}`), ADMIN_TOKEN);
+    assert.equal(ALLOWED_HOSTS, "operators");
+    assert.deepEqual(bridged[node]?.networks, { default: { aliases: ["operators"] } });
+  }
+  const faults: string[] = [];
+  const OUTBOX_URL = "postgres://bridge@db/shop";
+  const secrets = { env: { OUTBOX_URL }, readFile: () => "" };
+  const sources = readConfiguration(await read("deploy/bridge.yaml"), secrets, faults);
+  assert.deepEqual([sources.map(({ kind }) => kind), faults], [["outbox"], []]);
+  assert.match(await read("deploy/new-secrets.sh"), /^echo "BRIDGE_TOKEN=/m);
+});
+
+test("the image of the bridge is the service's with the clients, and is not what a build makes by default", () => {
+  const stages = dockerfile.split(/^(?=FROM )/m).map((stage) => stage.split("\n")[0] ?? "");
+  assert.deepEqual(stages.slice(-2), ["FROM service AS bridge", "FROM service"]);
+  const [, bridge = ""] = dockerfile.split(/^FROM service AS bridge$/m);
+  assert.match(bridge, /^CMD \["bridge", "--config", "\/etc\/partner-api\/bridge\.yaml"\]$/m);
+  assert.match(bridge, /BRIDGE_PORT \?\? 8082\}\/healthz/);
 });
 
 for (const [name, most] of [
