@@ -57,7 +57,7 @@ export function rabbitMqSource(settings: Settings) {
     settings.fault("url", "must be an amqp:// or amqps:// URL");
   const read: RabbitMqSettings = {
     urls,
-    tls: settings.tls(),
+    tls: settings.tls(urls, "amqps://"),
     isExternal: settings.choice("auth", ["plain", "external"], "plain") === "external",
     queues: settings.texts("queues"),
     prefetch: settings.integer("prefetch", { min: 1, max: 10_000, fallback: 1_000 }),

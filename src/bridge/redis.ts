@@ -69,7 +69,7 @@ export function redisSource(settings: Settings) {
       ...{ url, RESP: 2, name: NAME, pingInterval: PING_MS, disableOfflineQueue: true },
       socket: {
         ...{ connectTimeout: CONNECT_MS, socketTimeout: SILENCE_MS, reconnectStrategy: false },
-        ...settings.tls(),
+        ...settings.tls([url], "rediss://"),
       },
     },
     streams: settings.texts("streams"),

@@ -112,9 +112,14 @@ export class Settings {
     return new Settings(this.#own(name) ?? {}, this.at(name), this.faults, this.secrets);
   }
 
-  /** What a TLS connection verifies and shows, if `tls` is configured. */
-  tls(): Tls | null {
+  /**
+   * What a TLS connection verifies and shows, if `tls` is configured. With a URL its scheme decides, and a client ignores the rest
+   * without a word.
+   */
+  tls(urls: readonly string[] = [], scheme = ""): Tls | null {
     if (!this.has("tls")) return null;
+    if (urls.some((url) => url !== "" && !url.startsWith(scheme)))
+      this.fault("tls", `needs a URL that begins with ${scheme}`);
     const given = this.below("tls");
     const texts = TLS.map((name) => [name, given.optionalText(name)] as const);
     given.end();

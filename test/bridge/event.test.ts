@@ -203,6 +203,19 @@ other: 1`,
   assert.deepEqual(faults.toSorted(), FAULTS);
 });
 
+test("settings of TLS beside a URL without TLS are a fault, and do not go in clear text", () => {
+  const faults: string[] = [];
+  const source = (kind: string, url: string, what: string) =>
+    `  - { name: ${kind}, kind: ${kind}, url: "${url}", ${what}: a, tls: {}, set_aside: { queue: b } }\n`;
+  const redis = source("redis", "redis://r", "streams").replace("queue", "stream");
+  const text = `sources:\n${source("rabbitmq", "amqp://r", "queues")}${redis}`;
+  readConfiguration(text, { env: {}, readFile: () => "" }, faults);
+  assert.deepEqual(faults, [
+    "sources[0].tls needs a URL that begins with amqps://",
+    "sources[1].tls needs a URL that begins with rediss://",
+  ]);
+});
+
 const FAULTS = [
   "other is unknown",
   "sources: two have the name a",

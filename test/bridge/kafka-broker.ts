@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Kafka, logLevel } from "kafkajs";
@@ -9,6 +9,7 @@ import { freePort } from "../support/free-port.ts";
 import { ROOT } from "../support/root.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 import { startServer } from "./broker-server.ts";
+import type { TlsFiles } from "./connections.ts";
 import type { Broker } from "./ledger.ts";
 import { insist } from "./outbox-ledger.ts";
 
@@ -19,16 +20,28 @@ export function hasKafka(): boolean {
   return existsSync(KAFKA);
 }
 
-/** One node, broker and controller at once. */
-export async function startKafka(t: Pick<Afterwards, "after">) {
+/** One node, broker and controller at once. With `secure`, it also listens for a user over TLS. */
+export async function startKafka(t: Pick<Afterwards, "after">, secure?: Secure) {
   const folder = await aTemporaryFolder(t);
-  const [port, controller] = [await freePort(), await freePort()];
+  const [port, controller, secured] = [await freePort(), await freePort(), await freePort()];
   const file = join(folder, "server.properties");
-  await writeFile(file, propertiesOf(folder, port, controller));
-  const format = argumentsOf("kafka.tools.StorageTool", ["format", "-t", CLUSTER, "-c", file]);
-  await promisify(execFile)("java", format);
+  const plain = propertiesOf(folder, port, controller);
+  const properties = secure ? await securedBy(secure, folder, { plain, secured }) : plain;
+  const lines = Object.entries(properties).map(([name, value]) => `${name}=${value}\n`);
+  await writeFile(file, lines.join(""));
+  const users = secure
+    ? ["--add-scram", `SCRAM-SHA-512=[name=bridge,password=${secure.password}]`]
+    : [];
+  const format = ["format", "-t", CLUSTER, "-c", file, ...users];
+  await promisify(execFile)("java", argumentsOf("kafka.tools.StorageTool", format));
   const { kill } = await startServer(t, port, ["java", ...argumentsOf("kafka.Kafka", [file])]);
-  return { brokers: [`127.0.0.1:${port}`], kill };
+  return { brokers: [`127.0.0.1:${port}`], secured: [`localhost:${secured}`], kill };
+}
+
+interface Secure {
+  files: TlsFiles;
+  /** Of the user `bridge`, for SCRAM-SHA-512 and PLAIN. */
+  password: string;
 }
 
 const CLUSTER = "MkU3OEVBNTcwNTJENDM2Qg";
@@ -38,8 +51,8 @@ function argumentsOf(main: string, args: string[]): string[] {
   return [...options, "-cp", `${KAFKA}/*`, main, ...args];
 }
 
-function propertiesOf(folder: string, port: number, controller: number): string {
-  return Object.entries({
+function propertiesOf(folder: string, port: number, controller: number) {
+  return {
     "process.roles": "broker,controller",
     "node.id": 1,
     "controller.quorum.voters": `1@127.0.0.1:${controller}`,
@@ -53,9 +66,32 @@ function propertiesOf(folder: string, port: number, controller: number): string 
     "transaction.state.log.min.isr": 1,
     "group.initial.rebalance.delay.ms": 0,
     "auto.create.topics.enable": false,
-  })
-    .map(([name, value]) => `${name}=${value}\n`)
-    .join("");
+  };
+}
+
+/** A further listener, and its two mechanisms. Kafka reads the key and the certificate from one PEM file. */
+async function securedBy(
+  { files, password }: Secure,
+  folder: string,
+  { plain, secured }: { plain: ReturnType<typeof propertiesOf>; secured: number },
+) {
+  const store = join(folder, "store.pem");
+  await writeFile(store, await readFile(files.key, "utf8"));
+  await appendFile(store, await readFile(files.cert, "utf8"));
+  const module = "org.apache.kafka.common.security";
+  const user = `username="bridge" password="${password}" user_bridge="${password}"`;
+  const place = `SASL_SSL://localhost:${secured}`;
+  return {
+    ...plain,
+    listeners: `${plain.listeners},${place}`,
+    "advertised.listeners": `${plain["advertised.listeners"]},${place}`,
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_SSL:SASL_SSL",
+    "ssl.keystore.type": "PEM",
+    "ssl.keystore.location": store,
+    "sasl.enabled.mechanisms": "SCRAM-SHA-512,PLAIN",
+    "listener.name.sasl_ssl.plain.sasl.jaas.config": `${module}.plain.PlainLoginModule required ${user};`,
+    "listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config": `${module}.scram.ScramLoginModule required;`,
+  };
 }
 
 /** A topic of four partitions and one for what is set aside. */

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { Kafka, logLevel } from "kafkajs";
 import { aBridge, aFakeService } from "../support/bridge.ts";
 import { skipOrFail } from "../support/required.ts";
+import { checkConnections, tlsFiles } from "./connections.ts";
 import { aKafkaBroker, hasKafka, startKafka } from "./kafka-broker.ts";
 import { assertBalanced, runLedger } from "./ledger.ts";
 import { SHORT } from "./plans.ts";
@@ -81,3 +82,38 @@ test("an offset is committed after publication, what is bad goes to its topic, a
   const { why } = await next.logged((line) => line["level"] === "error");
   assert.match(String(why), /is at offset 99 of orders\/0, which holds 0 to 4/);
 });
+
+const PASSWORD = "of-the-bridge-at-the-broker";
+
+for (const mechanism of ["scram-sha-512", "plain"] as const) {
+  test(`over TLS with ${mechanism}, records are published, and each fault of a connection is named`, async (t) => {
+    if (!hasKafka()) {
+      skipOrFail(t, "Kafka is not installed: mvn -f brokers dependency:copy-dependencies");
+      return;
+    }
+    const files = await tlsFiles(t);
+    const { brokers, secured } = await startKafka(t, { files, password: PASSWORD });
+    const kafka = new Kafka({ brokers, logLevel: logLevel.NOTHING });
+    const [admin, producer] = [kafka.admin(), kafka.producer()];
+    t.after(() => Promise.all([admin.disconnect(), producer.disconnect()]).then(() => undefined));
+    await Promise.all([admin.connect(), producer.connect()]);
+    await admin.createTopics({ topics: [{ topic: "orders" }, { topic: "orders.aside" }] });
+    await producer.send({ topic: "orders", messages: [{ value: '{"n":1}' }] });
+    const sasl = { mechanism, username: "bridge", password: PASSWORD };
+    const tls = { ca: files.authority };
+    await checkConnections(t, {
+      source: {
+        ...{ name: "orders", kind: "kafka", brokers: secured, topics: "orders", group: "bridge" },
+        event: { organization: "acme", type: "order.created", data: { pointer: "" } },
+        ...{ set_aside: { topic: "orders.aside" }, tls, sasl },
+      },
+      secrets: [PASSWORD, "wrong-password"],
+      faults: [
+        [{ sasl: { ...sasl, password: "wrong-password" } }, /authentication failed|credentials/i],
+        [{ tls: {} }, /certificate/],
+        [{ tls: { ca: files.stranger } }, /certificate/],
+        [{ brokers: secured.map((one) => one.replace("localhost", "127.0.0.1")) }, /altnames|IP/],
+      ],
+    });
+  });
+}

@@ -7,11 +7,12 @@ import { freePort } from "../support/free-port.ts";
 import { samplesOf } from "../support/page-samples.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 import { startServer } from "./broker-server.ts";
+import type { TlsFiles } from "./connections.ts";
 import type { Broker } from "./ledger.ts";
 import { insist } from "./outbox-ledger.ts";
 
 /** A MariaDB with the outbox of the documentation in the database `shop`. */
-export async function startMariaDb(t: Pick<Afterwards, "after">) {
+export async function startMariaDb(t: Pick<Afterwards, "after">, tls?: TlsFiles) {
   const folder = await aTemporaryFolder(t);
   const port = await freePort();
   const [data, socket] = [join(folder, "data"), join(folder, "socket")];
@@ -20,6 +21,7 @@ export async function startMariaDb(t: Pick<Afterwards, "after">) {
   await promisify(execFile)("mariadb-install-db", install);
   const where = [`--port=${port}`, "--bind-address=127.0.0.1", `--socket=${socket}`];
   const files = [`--pid-file=${join(folder, "pid")}`, "--innodb-buffer-pool-size=32M"];
+  if (tls) files.push(`--ssl-cert=${tls.cert}`, `--ssl-key=${tls.key}`, `--ssl-ca=${tls.ca}`);
   const { kill } = await startServer(t, port, ["mariadbd", ...options, ...where, ...files]);
   const root = `root@127.0.0.1:${port}`;
   const url = `mariadb://${root}/shop`;

@@ -7,6 +7,7 @@ import { Afterwards } from "../ledger/afterwards.ts";
 import { aBridge, aFakeService, checked } from "../support/bridge.ts";
 import { samplesOf } from "../support/page-samples.ts";
 import { requireProgram } from "../support/required.ts";
+import { checkConnections, tlsFiles } from "./connections.ts";
 import { assertBalanced, runLedger } from "./ledger.ts";
 import { aMariaDbBroker, startMariaDb } from "./mysql-broker.ts";
 import { SHORT } from "./plans.ts";
@@ -165,3 +166,28 @@ async function fill(db: Db, first: number, last: number): Promise<void> {
   ]);
   await db.query("insert into shop.outbox (organization, type, `key`, data) values ?", [rows]);
 }
+
+test("over TLS, rows are published, and each fault of a connection is named", async (t) => {
+  if (!(await hasMariaDb(t))) return;
+  const files = await tlsFiles(t);
+  const { db, port } = await startMariaDb(t, files);
+  const PASSWORD = "secret-of-the-bridge";
+  await db.query(`create user bridge@'%' identified by '${PASSWORD}' require ssl;
+    grant select, update (published_at, set_aside) on shop.outbox to bridge@'%'`);
+  await db.query(
+    "insert into shop.outbox (organization, type, data) values ('acme', 'order.created', '{\"n\":1}')",
+  );
+  const urlOf = (password: string) => `mariadb://bridge:${password}@localhost:${port}/shop`;
+  await checkConnections(t, {
+    source: {
+      ...{ name: "orders", kind: "outbox", url: urlOf(PASSWORD), tls: { ca: files.authority } },
+    },
+    secrets: [PASSWORD, "wrong-password"],
+    faults: [
+      [{ url: urlOf("wrong-password") }, /Access denied/],
+      [{ tls: undefined }, /Access denied|ssl|TLS/i],
+      [{ tls: {} }, /certificate/],
+      [{ tls: { ca: files.stranger } }, /certificate/],
+    ],
+  });
+});

@@ -9,6 +9,7 @@ import { skipOrFail } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 import { startServer } from "./broker-server.ts";
+import type { TlsFiles } from "./connections.ts";
 import type { Broker } from "./ledger.ts";
 import { insist } from "./outbox-ledger.ts";
 
@@ -21,16 +22,31 @@ export function hasNats(t: TestContext): boolean {
 }
 
 /** A server with JetStream, and a connection to it. */
-export async function startNats(t: Pick<Afterwards, "after">) {
+export async function startNats(t: Pick<Afterwards, "after">, secure?: Secure) {
   const folder = await aTemporaryFolder(t);
   const port = await freePort();
   const options = ["-a", "127.0.0.1", "-p", String(port), "-js", "-sd", folder];
+  if (secure) options.push(...securedBy(secure));
   const { kill } = await startServer(t, port, [NATS, ...options]);
-  const servers = `127.0.0.1:${port}`;
-  const connection = await connect({ servers, maxReconnectAttempts: -1, reconnectTimeWait: 100 });
+  const servers = `${secure ? "localhost" : "127.0.0.1"}:${port}`;
+  const connection = await connect({
+    ...{ servers, maxReconnectAttempts: -1, reconnectTimeWait: 100 },
+    ...(secure && { tls: { ca: secure.files.authority }, user: "bridge", pass: secure.password }),
+  });
   t.after(() => connection.close());
   const manager = await jetstreamManager(connection);
   return { servers, kill, manager, stream: jetstream(connection) };
+}
+
+interface Secure {
+  files: TlsFiles;
+  /** Of the user `bridge`. */
+  password: string;
+}
+
+function securedBy({ files: { ca, cert, key }, password }: Secure): string[] {
+  const tls = ["--tls", "--tlscert", cert, "--tlskey", key, "--tlscacert", ca];
+  return [...tls, "--user", "bridge", "--pass", password];
 }
 
 /** A stream of one subject for each of ten keys, and one for what is set aside. */

@@ -9,6 +9,7 @@ import { parse } from "yaml";
 import { Afterwards } from "../ledger/afterwards.ts";
 import { aBridge, aFakeService, checked } from "../support/bridge.ts";
 import { samplesOf } from "../support/page-samples.ts";
+import { checkConnections, tlsFiles } from "./connections.ts";
 import { assertBalanced, runLedger } from "./ledger.ts";
 import { aNatsBroker, hasNats, startNats } from "./nats-broker.ts";
 import { SHORT } from "./plans.ts";
@@ -138,3 +139,28 @@ async function aStream(t: TestContext) {
 function keyOf(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("base64url")}`;
 }
+
+test("over TLS with a user of its own, messages are published, and each fault of a connection is named", async (t) => {
+  if (!hasNats(t)) return;
+  const files = await tlsFiles(t);
+  const PASSWORD = "secret-of-the-bridge";
+  const { stream, manager, servers } = await startNats(t, { files, password: PASSWORD });
+  await manager.streams.add({ name: "orders", subjects: ["orders.*"] });
+  await manager.streams.add({ name: "aside", subjects: ["aside"] });
+  await stream.publish("orders.a", '{"n":1}');
+  const auth = { username: "bridge", password: PASSWORD };
+  await checkConnections(t, {
+    source: {
+      ...{ name: "orders", kind: "nats", servers, stream: "orders", auth },
+      event: { organization: "acme", type: "order.created", data: { pointer: "" } },
+      ...{ set_aside: { subject: "aside" }, tls: { ca: files.authority } },
+    },
+    secrets: [PASSWORD, "wrong-password"],
+    faults: [
+      [{ auth: { ...auth, password: "wrong-password" } }, /authorization/i],
+      [{ auth: undefined }, /authorization/i],
+      [{ tls: {} }, /certificate/],
+      [{ tls: { ca: files.stranger } }, /certificate/],
+    ],
+  });
+});

@@ -3,14 +3,16 @@ import type { Afterwards } from "../ledger/afterwards.ts";
 import { freePort } from "../support/free-port.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 import { startServer } from "./broker-server.ts";
+import type { TlsFiles } from "./connections.ts";
 import type { Broker } from "./ledger.ts";
 import { insist } from "./outbox-ledger.ts";
 
 /** A server with an append-only file, and a connection to it. */
-export async function startRedis(t: Pick<Afterwards, "after">) {
+export async function startRedis(t: Pick<Afterwards, "after">, tls?: TlsFiles) {
   const folder = await aTemporaryFolder(t);
-  const port = await freePort();
-  const options = ["--bind", "127.0.0.1", "--port", String(port), "--dir", folder];
+  const [port, securePort] = [await freePort(), await freePort()];
+  const secured = tls ? securedBy(tls, securePort) : [];
+  const options = ["--bind", "127.0.0.1", "--port", String(port), "--dir", folder, ...secured];
   const command = ["redis-server", ...options, "--appendonly", "yes", "--save", ""] as const;
   const { kill } = await startServer(t, port, command);
   const url = `redis://127.0.0.1:${port}`;
@@ -20,7 +22,12 @@ export async function startRedis(t: Pick<Afterwards, "after">) {
   t.after(() => {
     client.destroy();
   });
-  return { url, kill, client };
+  return { url, kill, client, securePort };
+}
+
+function securedBy({ ca, cert, key }: TlsFiles, port: number): string[] {
+  const files = ["--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", ca];
+  return ["--tls-port", String(port), ...files, "--tls-auth-clients", "no"];
 }
 
 /** A stream, and one for what is set aside. */

@@ -2,13 +2,17 @@
 
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "yaml";
 import { Afterwards } from "../ledger/afterwards.ts";
 import { aBridge, aFakeService, checked, type TestedBridge } from "../support/bridge.ts";
 import { samplesOf } from "../support/page-samples.ts";
+import { ROOT } from "../support/root.ts";
 import { requireProgram } from "../support/required.ts";
 import { aShell } from "../support/shell.ts";
+import { checkConnections, tlsFiles } from "./connections.ts";
 import { assertBalanced, runLedger } from "./ledger.ts";
 import { SHORT } from "./plans.ts";
 import { aRedisBroker, startRedis } from "./redis-broker.ts";
@@ -174,3 +178,34 @@ function numbersIn(asked: readonly { events: Record<string, unknown>[] }[]): Set
   const events = asked.flatMap((one) => one.events);
   return new Set(events.map(({ data }) => (data as { n: number }).n));
 }
+
+test("over TLS with a user of its own, entries are published, and each fault of a connection is named", async (t) => {
+  if (!(await hasRedis(t))) return;
+  const files = await tlsFiles(t);
+  const { client, securePort } = await startRedis(t, files);
+  const rights = ["~orders", "~aside", "-@all", ...RIGHTS];
+  await client.sendCommand(["ACL", "SETUSER", "bridge", "on", ">secret-of-the-bridge", ...rights]);
+  const fields = ["organization", "acme", "type", "order.created", "data", '{"n":1}'];
+  await client.sendCommand(["XADD", "orders", "*", ...fields]);
+  const urlOf = (user: string, host = "localhost", scheme = "rediss") =>
+    `${scheme}://${user}@${host}:${securePort}`;
+  await checkConnections(t, {
+    source: {
+      ...{ name: "orders", kind: "redis", url: urlOf("bridge:secret-of-the-bridge") },
+      ...{ streams: "orders", set_aside: { stream: "aside" }, tls: { ca: files.authority } },
+    },
+    secrets: ["secret-of-the-bridge", "wrong-password"],
+    faults: [
+      [{ url: urlOf("bridge:wrong-password") }, /WRONGPASS/],
+      [{ tls: {} }, /certificate/],
+      [{ tls: { ca: files.stranger } }, /certificate/],
+      [{ url: urlOf("bridge:secret-of-the-bridge", "127.0.0.1") }, /altnames|IP/],
+      [{ streams: "others" }, /NOPERM/],
+    ],
+  });
+});
+
+/** The page's list of rights. */
+const RIGHTS = (
+  /`(\+xreadgroup [^`]+)`/.exec(await readFile(join(ROOT, "docs/bridge.md"), "utf8"))?.[1] ?? ""
+).split(/\s+/);
