@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
@@ -25,12 +26,18 @@ const ASKED = {
 
 /** How many processes `WORKERS` asks for. */
 export async function countWorkers({ workers }: Pick<Config, "workers">): Promise<number> {
-  if (workers !== "auto") return workers;
-  const quota = await readFile("/sys/fs/cgroup/cpu.max", "utf8").catch(() => "");
-  return workersFor(availableParallelism(), quota);
+  return workers === "auto" ? workersFor(availableParallelism(), await readQuota()) : workers;
 }
 
-/** `quota`: the container's, as its control group writes it. Node.js 20 counts the cores of the machine. */
+/** The quota of the container's control group as version 2 writes it, `50000 100000`. Version 1 has a file for each number. */
+export async function readQuota(folder = "/sys/fs/cgroup"): Promise<string> {
+  const read = (name: string) => readFile(join(folder, name), "utf8").catch(() => "");
+  const quota = await read("cpu.max");
+  if (quota !== "") return quota;
+  return `${(await read("cpu/cpu.cfs_quota_us")).trim()} ${await read("cpu/cpu.cfs_period_us")}`;
+}
+
+/** `quota`: see `readQuota`. Node.js 20 counts the cores of the machine. */
 export function workersFor(cores: number, quota: string): number {
   const [, us, periodUs] = /^(\d+) (\d+)/.exec(quota) ?? [];
   const permitted = us === undefined ? cores : Math.min(cores, Number(us) / Number(periodUs));
