@@ -110,16 +110,17 @@ export async function findOverview(
   { checks, trends, folders }: { checks: readonly Problem[]; trends: Trends; folders: ProblemLog },
 ): Promise<Overview> {
   const now = clock();
-  const [recent, waiting, nextDue, held, processes, bridges, nodes, failingExport] = await Promise.all([
-    listActivity(db, recentSpan(now), MINUTE_MS),
-    countBacklog(db, null, now),
-    findNextDueOf(db, null, now),
-    listHeld(db, RANKED_MAX),
-    listKnownProcesses({ db, clock }),
-    viewBridges({ db, clock }),
-    listNodes(db, after(now, -NODE_UNSEEN_MS)),
-    findFailingExport(db),
-  ]);
+  const [recent, waiting, nextDue, held, processes, bridges, nodes, failingExport] =
+    await Promise.all([
+      listActivity(db, recentSpan(now), MINUTE_MS),
+      countBacklog(db, null, now),
+      findNextDueOf(db, null, now),
+      listHeld(db, RANKED_MAX),
+      listKnownProcesses({ db, clock }),
+      viewBridges({ db, clock }),
+      listNodes(db, after(now, -NODE_UNSEEN_MS)),
+      findFailingExport(db),
+    ]);
   const lagSeconds = nextDue ? Math.max(0, (now.getTime() - nextDue.getTime()) / 1000) : 0;
   const alive = processes.filter((one) => processStateAt(now, one) !== "gone");
   const problems = mergeProblems([

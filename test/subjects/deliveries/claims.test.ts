@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { after } from "../../../src/lib/clock.ts";
+import { randomId } from "../../../src/lib/ids.ts";
+import { claimDue } from "../../../src/subjects/deliveries/claims-sql.ts";
 import { claimDeliveries } from "../../../src/subjects/deliveries/claims.ts";
 import { createDatabase } from "../../support/database.ts";
 import { anOrganization, aSubscription, createEngine, publish } from "../../support/engine.ts";
@@ -28,6 +31,20 @@ async function claimed(
   const { claims } = await claimDeliveries(deps, { shares, limit });
   return ids.map((id) => claims.filter((c) => c.subscriptionId === id).length);
 }
+
+test("a claim of all deliveries of a page writes to no index", async () => {
+  const { deps, ids } = await threeOf(100);
+  const shares = ids.map((subscriptionId) => ({ subscriptionId, share: 100 }));
+  const now = deps.clock();
+  const lease = { now, leasedUntil: after(now, 30_000), leaseId: randomId() };
+  await db.begin(async (tx) => {
+    await claimDue(tx, { shares, limit: 300 }, lease);
+    const [counted] = await tx`
+      select n_tup_upd::int as claimed, n_tup_hot_upd::int as "inPlace"
+        from pg_stat_xact_user_tables where relname = 'waiting_deliveries'`;
+    assert.deepEqual({ ...counted }, { claimed: 300, inPlace: 300 });
+  });
+});
 
 test("a claim takes at most the share of each subscription", async () => {
   assert.deepEqual(await claimed(await threeOf(3), 100), [2, 2, 2]);
