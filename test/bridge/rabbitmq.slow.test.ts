@@ -49,6 +49,7 @@ test("the page's source publishes and acknowledges, and what is bad goes to its 
   assert.match(told, /the first message becomes {"organization":"acme","type":"order.created"/);
 
   const bridge = await aBridge(t, rig);
+  await service.until((asked) => asked.flatMap(({ events }) => events).length === 2);
   const aside = await taken(channel, "orders.aside", 2);
   const reason = ({ properties: { headers } }: GetMessage) =>
     String(headers?.["partner-api-reason"]);

@@ -325,9 +325,9 @@ function podSpecsOf(rendered: string): Map<string, PodSpec> {
     const { kind, metadata, spec } = document.toJS() as {
       kind: string;
       metadata: { name: string };
-      spec: PodSpec & { template?: { spec: PodSpec } };
+      spec?: PodSpec & { template?: { spec: PodSpec } };
     };
-    const pod = spec.template?.spec ?? (kind === "Pod" ? spec : null);
+    const pod = spec?.template?.spec ?? (kind === "Pod" ? spec : null);
     if (pod) found.set(`${kind} ${metadata.name}`, pod);
   }
   return found;

@@ -52,7 +52,7 @@ test("the samples of @partner-api/webhook receive a delivery and sign one", asyn
       console.log(response.status, await response.text());
     }`,
   );
-  assert.match(received, /^evt_\S+\n204 \n400 forged\n$/);
+  assert.match(received, /^evt_\S+\n204 \nrefused with 400: forged\n400 forged\n$/);
   const names = await runModule(t, `${signer} console.log(Object.keys(headers).join());`);
   assert.match(names, /X-VC-Signature/);
 });
@@ -94,7 +94,7 @@ for sent in json.loads(sys.argv[1]):
   const PYTHONPATH = join(ROOT, "packages/python/src");
   const env = { ...ENV, PYTHONPATH, PYTHONDONTWRITEBYTECODE: "1" };
   const { stdout } = await promisify(execFile)("python3", ["-c", text, deliveries()], { env });
-  assert.equal(stdout, "('valid', 204)\n('', 400)\n");
+  assert.equal(stdout, "('valid', 204)\nrefused with 400: forged\n('', 400)\n");
 });
 
 test("the sample of the Go module tells a genuine delivery from a forged one", async (t) => {
@@ -116,6 +116,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
