@@ -86,11 +86,14 @@ test("what another consumer has left is claimed, and what the bridge holds is no
   await client.sendCommand([...take, "STREAMS", "orders", ">"]);
   let isAway = true;
   const service = await aFakeService(t, () => (isAway ? { status: 503 } : { status: 202 }));
-  const rig = rigFor(service.url, { claim_after: "3s", when_published: "delete" });
+  const rig = rigFor(service.url, { claim_after: "1s", when_published: "delete" });
   const first = await aBridge(t, rig);
-  await service.until((asked) => asked.length > 3);
+  // Else the second bridge may claim what the dead consumer left.
+  const holdsAll = ([count, , , holders]: Awaited<ReturnType<typeof pendingIn>>) =>
+    count === 300 && holders.length === 1;
+  while (!holdsAll(await pendingIn(client))) await sleep(50);
   const second = await aBridge(t, rig);
-  await sleep(7_000);
+  await sleep(3_000);
   const [count, , , consumers] = await pendingIn(client);
   assert.deepEqual([count, consumers.length], [300, 1], "one consumer holds all");
   isAway = false;
