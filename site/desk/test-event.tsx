@@ -38,7 +38,7 @@ export function TestEvent({
   secret?: string | undefined;
   /** True if no failure followed the last success. */
   hasRecovered?: boolean;
-  /** Called when it is known what became of the first attempt. */
+  /** Called when the outcome of the first attempt is known. */
   onEnd?: () => void;
 }) {
   const { client, secrets } = useSession();
@@ -136,8 +136,8 @@ function CourseOf({ course, hasRecovered }: { course: Course; hasRecovered: bool
     case "unknown":
       return (
         <p class="course">
-          <Icon name="warning" /> Sent as <code>{course.eventId}</code>. What became of it is not
-          known here: {course.error.message} The failed attempts below show it later.
+          <Icon name="warning" /> Sent as <code>{course.eventId}</code>. Its outcome could not be
+          read: {course.error.message} The failed attempts below show it later.
         </p>
       );
     case "no-failure":

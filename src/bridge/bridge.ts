@@ -11,7 +11,6 @@ import type { BridgeLog } from "./source.ts";
 interface BridgeOptions {
   sources: readonly SourceConfiguration[];
   publisher: Publisher;
-  /** Of the bridge. */
   version: string;
   host: string;
   port: number;

@@ -13,7 +13,6 @@ import type { Publisher } from "./publisher.ts";
 import type { Pump } from "./pump.ts";
 
 interface ReportOptions {
-  /** Of the bridge. */
   version: string;
   publisher: Publisher;
   everyMs?: number | undefined;

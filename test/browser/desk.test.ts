@@ -136,7 +136,7 @@ describe("the partners' desk in a browser", { skip }, async () => {
     await page.route("**/failures*", (route) => route.abort());
     await page.getByLabel("Signing secret").fill(secret);
     await button(page, "Send a test event").click();
-    await page.getByText("What became of it is not known here").waitFor();
+    await page.getByText("Its outcome could not be read").waitFor();
     assert.equal(await page.getByText("most likely acknowledged").count(), 0);
   });
 

@@ -9,6 +9,7 @@ import { rawRequest } from "../support/raw-http.ts";
 import { aRig, aSubscriber } from "../support/rig.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 import {
+  anAttemptInFlight,
   childrenOf,
   isAlive,
   metric,
@@ -107,16 +108,7 @@ test("a worker that does not answer makes the whole unready, until it does", asy
 
 test("if the parent is killed, its workers finish what is in flight, and end", async (t) => {
   const program = await startWorkers(t, { ...(await aRig(t)), WORKERS: "2" });
-  const { receiver, partner, subscription } = await aSubscriber(t, program);
-  let answer: () => void = () => undefined;
-  const asked = new Promise<void>((resolve) => {
-    receiver.answer(({ response }) => {
-      answer = () => response.writeHead(503).end();
-      resolve();
-    });
-  });
-  await partner.ping(subscription);
-  await asked;
+  const { answer } = await anAttemptInFlight(t, program);
   const pids = [1, 2].map((worker) => pidOf(program, worker));
   const ended = program.end("SIGKILL"); // Resolves when the workers have closed the log, too.
   await sleep(200);

@@ -5,7 +5,15 @@ import { openPool } from "../support/database.ts";
 import { ADMIN_TOKEN, runProgram } from "../support/program.ts";
 import { eventIdOf } from "../support/receiver.ts";
 import { aRig, aSubscriber } from "../support/rig.ts";
-import { childrenOf, pidOf, readyz, running, startWorkers, until } from "../support/workers.ts";
+import {
+  anAttemptInFlight,
+  childrenOf,
+  pidOf,
+  readyz,
+  running,
+  startWorkers,
+  until,
+} from "../support/workers.ts";
 
 test("three workers serve the same two ports, each is a process, and the log has one line that says ready", async (t) => {
   const program = await startWorkers(t, { ...(await aRig(t)), WORKERS: "3" });
@@ -86,16 +94,7 @@ test("kill -9 of a worker under load costs its own connections alone, and no eve
 test("SIGTERM stops all workers in order, and an attempt in flight is recorded", async (t) => {
   const rig = await aRig(t);
   const program = await startWorkers(t, { ...rig, WORKERS: "2", DRAIN: "1s" });
-  const { receiver, partner, subscription } = await aSubscriber(t, program);
-  let answer: () => void = () => undefined;
-  const asked = new Promise<void>((resolve) => {
-    receiver.answer(({ response }) => {
-      answer = () => response.writeHead(503).end();
-      resolve();
-    });
-  });
-  await partner.ping(subscription);
-  await asked;
+  const { partner, answer } = await anAttemptInFlight(t, program);
   const ended = program.end("SIGTERM");
   for (const url of [program.partnerUrl, program.operatorUrl]) {
     await until(async () => (await readyz(url)).status === 503);

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestContext } from "node:test";
 import { ADMIN_TOKEN, type Program, type Served, startProgram } from "./program.ts";
-import { call } from "./rig.ts";
+import { aSubscriber, call } from "./rig.ts";
 
 export interface Readiness {
   status: number;
@@ -75,4 +75,16 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** Resolves when a receiver has an attempt. `answer` ends it with 503. */
+export async function anAttemptInFlight(t: TestContext, program: Program) {
+  const { receiver, partner, subscription } = await aSubscriber(t, program);
+  const asked = new Promise<() => void>((resolve) => {
+    receiver.answer(({ response }) => {
+      resolve(() => response.writeHead(503).end());
+    });
+  });
+  await partner.ping(subscription);
+  return { partner, answer: await asked };
 }
