@@ -21,6 +21,13 @@ const CLOSING_MAX = 20_000;
 /** Where a post goes. */
 type Target = Pick<Vetted & { ok: true }, "destination" | "addresses">;
 
+interface ConnectionsOptions {
+  max: number;
+  source?: Source | undefined;
+  /** A monotonic clock. */
+  nowMs?: () => number;
+}
+
 /**
  * All open connections, and those that are free for the next post to their host.
  *
@@ -45,6 +52,7 @@ export class Connections implements ConnectionKeeper, Room {
   readonly #idle = new Set<Connection>(); // In the order in which they became idle.
   readonly #idleByHost = new Map<string, Connection[]>();
   #onNoneOpen: (() => void) | undefined;
+  readonly #nowMs: () => number;
   #lateMs = 0;
 
   /**
@@ -53,11 +61,12 @@ export class Connections implements ConnectionKeeper, Room {
    */
   constructor(
     secureContext: SecureContext,
-    { max, source }: { max: number; source?: Source | undefined },
+    { max, source, nowMs = () => performance.now() }: ConnectionsOptions,
   ) {
     this.#secureContext = secureContext;
     this.#max = max;
     this.#source = source;
+    this.#nowMs = nowMs;
     this.#stopWatching = watchLongTurns((lateMs) => {
       this.#lateMs += lateMs;
       for (const connection of this.#open) connection.breakFlood();
@@ -66,7 +75,7 @@ export class Connections implements ConnectionKeeper, Room {
 
   /** A clock that stops while our thread stands still, so that no receiver is blamed for our pause. */
   get awakeMs(): number {
-    return performance.now() - this.#lateMs;
+    return this.#nowMs() - this.#lateMs;
   }
 
   /** Returns a free connection, after a short wait if others set one up. Undefined if the post should set one up. */

@@ -94,7 +94,7 @@ export class Egress {
     if (options.lookup) this.#ofPosts.lookup = this.#ofChecks.lookup = options.lookup;
     this.#shares = new EvenShare(maxLookUps);
     this.#openConnections = () =>
-      new Connections(trustedRoots(ca), { max: maxConnections, source });
+      new Connections(trustedRoots(ca), { max: maxConnections, source, nowMs });
   }
 
   get #connections(): Connections {

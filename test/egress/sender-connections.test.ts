@@ -15,6 +15,10 @@ import {
 
 const HOST = "hooks.partner.test";
 const PATIENCE = { timeout: 10_000 };
+const A_MINUTE_MS = 60_000;
+
+/** However slow this machine is, the receiver closes the connection as we send. */
+const AT_ONCE = { nowMs: () => 0 };
 
 test("a connection is kept for the next delivery", async (t) => {
   const { receiver, send } = await startPair(t);
@@ -110,7 +114,10 @@ test(
 
 test("if a kept connection resets while sending, the same attempt repeats the request on a new one", async (t) => {
   const times = [1, 2, 3].map((ms) => new Date(ms));
-  const { receiver, send } = await startPair(t, { clock: () => times.shift() ?? new Date(0) });
+  const { receiver, send } = await startPair(t, {
+    ...AT_ONCE,
+    clock: () => times.shift() ?? new Date(0),
+  });
   receiver.answer(scripts.resetWhenReused(scripts.status(200)));
   await send();
   assert.deepEqual(await send(), DELIVERED);
@@ -132,15 +139,19 @@ test("a kept connection that the receiver has closed is not used", async (t) => 
 });
 
 test("a kept connection that closes long after the request fails the attempt", async (t) => {
-  const { receiver, send } = await startPair(t);
+  let nowMs = 0;
+  const { receiver, send } = await startPair(t, { nowMs: () => nowMs });
   await send();
-  receiver.answer((exchange) => setTimeout(() => scripts.reset(exchange), 750));
+  receiver.answer((exchange) => {
+    nowMs += A_MINUTE_MS;
+    scripts.reset(exchange);
+  });
   assert.deepEqual(await send(), unreachable("connection_reset", "after_request"));
   assert.equal(receiver.requests.length, 2);
 });
 
 test("the retry on a fresh connection is made once", async (t) => {
-  const { receiver, send } = await startPair(t);
+  const { receiver, send } = await startPair(t, AT_ONCE);
   receiver.answer(scripts.status(200), scripts.reset);
   await send();
   assert.deepEqual(await send(), unreachable("connection_reset", "after_request"));

@@ -94,7 +94,7 @@ for (const [how, script] of [
   ["resets", scripts.reset],
 ] as const) {
   test(`a kept connection that the receiver ${how} just as we send uses up no attempt`, async (t) => {
-    const { receiver, send } = await startGuardedPair(t, { host: HOST });
+    const { receiver, send } = await startGuardedPair(t, { host: HOST, nowMs: () => 0 });
     receiver.answer(scripts.status(200), script, scripts.status(202));
     await send();
     assert.deepEqual(await send(), { kind: "acknowledged", httpStatus: 202 });
