@@ -22,13 +22,13 @@ interface Unwritten {
 export function createRecorder<Item>(
   write: (items: Item[]) => Promise<void>,
   {
-    slots = ENOUGH,
+    slots,
     isTransient,
     onRetry,
     giveUpAfterMs,
   }: {
-    /** Of the dispatcher. It begins no attempt while twice as many outcomes wait. Default: more than enough. */
-    slots?: number;
+    /** Of the dispatcher. It begins no attempt while twice as many outcomes wait. */
+    slots: number;
     isTransient: (error: unknown) => boolean;
     onRetry: (error: unknown) => void;
     giveUpAfterMs: number;

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createRecorder } from "../../src/queue/recorder.ts";
 
 const onRetry = () => undefined;
+const SLOTS = { slots: 512 };
 
 test("a failed write is repeated a little later and reported at once", async () => {
   const away = new Error("the database is away");
@@ -11,7 +12,12 @@ test("a failed write is repeated a little later and reported at once", async () 
   let writes = 0;
   const record = createRecorder<string>(
     () => (++writes < 3 ? Promise.reject(away) : Promise.resolve()),
-    { isTransient: () => true, onRetry: (error) => told.push(error), giveUpAfterMs: 60_000 },
+    {
+      ...SLOTS,
+      isTransient: () => true,
+      onRetry: (error) => told.push(error),
+      giveUpAfterMs: 60_000,
+    },
   );
   await record("an outcome");
   assert.deepEqual(told, [away, away]);
@@ -26,7 +32,7 @@ test("a recorder gives up at its time limit, regardless of the duration of each 
       await sleep(20);
       throw away;
     },
-    { isTransient: () => true, onRetry, giveUpAfterMs: 10 },
+    { ...SLOTS, isTransient: () => true, onRetry, giveUpAfterMs: 10 },
   );
   await assert.rejects(record("an outcome"), away);
   assert.equal(writes, 1);
@@ -41,7 +47,7 @@ test("an outcome that the database refuses does not stop others, and their order
       written.push(...items);
       return Promise.resolve();
     },
-    { isTransient: () => false, onRetry, giveUpAfterMs: 0 },
+    { ...SLOTS, isTransient: () => false, onRetry, giveUpAfterMs: 0 },
   );
   const outcomes = ["a", "b", "refused", "c", "d", "e"].map(record);
   await assert.rejects(outcomes[2] ?? Promise.resolve(), refusal);
@@ -57,7 +63,7 @@ test("outcomes are never refused, even if 10,000 wait to be recorded", async () 
       written.push(...items);
       return Promise.resolve();
     },
-    { isTransient: () => true, onRetry, giveUpAfterMs: 0 },
+    { ...SLOTS, isTransient: () => true, onRetry, giveUpAfterMs: 0 },
   );
   await Promise.all(many.map(record));
   assert.deepEqual(written, many);
