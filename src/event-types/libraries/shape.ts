@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../../lib/objects.ts";
 import type { Definition } from "../definition.ts";
 import { type Schema, SchemaIndex } from "../schema-index.ts";
@@ -27,7 +28,7 @@ export interface NamedType {
   shape: Shape;
   /** Whether it contains itself. */
   isRecursive: boolean;
-  /** How many places refer to it. */
+  /** In how many places it would stand. */
   uses: number;
 }
 
@@ -51,6 +52,7 @@ export function typedEvents(definitions: readonly Definition[]): TypedEvent[] {
     summary,
     shape: ofData(shapeOf(schema)),
   }));
+  for (const { shape } of events) countUses(shape);
   for (const type of named.values()) type.shape = withoutSingles(type.shape);
   return events.map((event) => ({ ...event, shape: withoutSingles(event.shape) }));
 
@@ -81,13 +83,12 @@ export function typedEvents(definitions: readonly Definition[]): TypedEvent[] {
     const key = `${nameOf(reference)} ${index.textOf(target)}`;
     const known = named.get(key);
     if (known) {
-      known.uses++;
       if (open.has(known)) known.isRecursive = true;
       return isWorthAName(known.shape) || open.has(known)
         ? { kind: "named", type: known }
         : known.shape;
     }
-    const type: NamedType = { name: nameOf(reference), shape: ANY, isRecursive: false, uses: 1 };
+    const type: NamedType = { name: nameOf(reference), shape: ANY, isRecursive: false, uses: 0 };
     named.set(key, type);
     open.add(type);
     type.shape = shapeOf(target);
@@ -143,6 +144,19 @@ function isOfObjects(shape: Shape): boolean {
   return plain.kind === "object" || (plain.kind === "union" && plain.of.every(isOfObjects));
 }
 
+function countUses(shape: Shape): void {
+  if (shape.kind === "named" && shape.type.uses++ > 0) return;
+  for (const part of partsOf(shape)) countUses(part);
+}
+
+function partsOf(shape: Shape): readonly Shape[] {
+  if (shape.kind === "named") return [shape.type.shape];
+  if (shape.kind === "array") return [shape.items];
+  if (shape.kind === "map") return [shape.values];
+  if (shape.kind === "union") return shape.of;
+  return shape.kind === "object" ? shape.members.map((member) => member.shape) : [];
+}
+
 /** A type that only one place refers to stands there. */
 function withoutSingles(shape: Shape): Shape {
   switch (shape.kind) {
@@ -179,47 +193,94 @@ function isWorthAName({ kind }: Shape): boolean {
   return kind === "object" || kind === "union" || kind === "literals";
 }
 
-/** The members of all parts. A later part replaces a member of an earlier one. */
+/** Alternatives that a type may have. More would hide what they have in common. */
+const ALTERNATIVES_MAX = 12;
+
+/** What all parts allow. Where no type says so, it allows more. */
 function merged(parts: readonly Shape[]): Shape {
-  const shapes = parts.filter(({ kind }) => kind !== "any");
-  const [one = ANY, ...others] = shapes;
-  if (others.length === 0) return one;
-  const members = new Map<string, Member>();
-  for (const shape of shapes) {
-    const plain = plainOf(shape);
-    if (plain.kind === "map") continue;
-    if (plain.kind !== "object") return others.at(-1) ?? one;
-    for (const member of plain.members) {
-      const before = members.get(member.name);
-      const required = member.required || (before?.required ?? false);
+  return parts.reduce(both, ANY);
+}
+
+function both(one: Shape, other: Shape): Shape {
+  if (one.kind === "any" || isSame(one, other)) return other;
+  const [a, b] = [plainOf(one), plainOf(other)];
+  if (b.kind === "any") return one;
+  if (a.kind === "union" || b.kind === "union") return bothOfUnions(one, other);
+  if (a.kind === "object" && b.kind === "object")
+    return { kind: "object", members: membersOf(a, b) };
+  if (b.kind === "map" && a.kind === "object") return one;
+  return a.kind === "literals" && b.kind !== "literals" ? one : other;
+}
+
+/** The pairs of their alternatives that a value can have at once. */
+function bothOfUnions(one: Shape, other: Shape): Shape {
+  const pairs = alternativesOf(one).flatMap((a) =>
+    alternativesOf(other)
+      .filter((b) => areOfOneKind(a, b))
+      .map((b) => both(a, b)),
+  );
+  if (pairs.length > 0 && pairs.length <= ALTERNATIVES_MAX) return union(pairs);
+  return plainOf(one).kind === "union" && plainOf(other).kind !== "union" ? other : one;
+}
+
+function alternativesOf(shape: Shape): readonly Shape[] {
+  const plain = plainOf(shape);
+  return plain.kind === "union" ? plain.of.flatMap(alternativesOf) : [shape];
+}
+
+function areOfOneKind(one: Shape, other: Shape): boolean {
+  const [a, b] = [one, other].map((shape) => KINDS[plainOf(shape).kind]);
+  return a === b || a === "any" || b === "any";
+}
+
+/** What a value is in JSON. */
+const KINDS: Record<Shape["kind"], string> = {
+  ...{ any: "any", named: "any", literals: "any", union: "any" },
+  ...{ object: "object", map: "object", array: "array" },
+  ...{ string: "string", integer: "number", number: "number", boolean: "boolean", null: "null" },
+};
+
+function membersOf(
+  one: Shape & { kind: "object" },
+  other: Shape & { kind: "object" },
+): readonly Member[] {
+  const members = new Map(one.members.map((member) => [member.name, member]));
+  for (const member of other.members) {
+    const before = members.get(member.name);
+    if (before === undefined) members.set(member.name, member);
+    else
       members.set(member.name, {
         ...member,
-        required,
-        shape: before ? merged([before.shape, member.shape]) : member.shape,
+        description: member.description || before.description,
+        required: member.required || before.required,
+        shape: both(before.shape, member.shape),
       });
-    }
   }
-  return members.size === 0 ? one : { kind: "object", members: [...members.values()] };
+  return [...members.values()];
 }
 
 function union(of: readonly Shape[]): Shape {
   if (of.some(({ kind }) => kind === "any")) return ANY;
-  const texts = new Set<string>();
-  const different = of.filter((shape) => {
-    const text =
-      shape.kind === "named"
-        ? null
-        : shape.kind === "object" || shape.kind === "union"
-          ? null
-          : JSON.stringify(shape, withoutTypes);
-    return text === null || texts.size < texts.add(text).size;
-  });
+  const kinds = new Set<string>(of.map(({ kind }) => kind));
+  const different = of.filter(
+    (shape, i) =>
+      !isOfKinds(shape, kinds) && !of.slice(0, i).some((earlier) => isSame(earlier, shape)),
+  );
   const [one] = different;
   return different.length === 1 && one ? one : { kind: "union", of: different };
 }
 
-function withoutTypes(key: string, value: unknown): unknown {
-  return key === "type" ? (value as NamedType).name : value;
+/** A text that may be any text needs no list. */
+function isOfKinds(shape: Shape, kinds: ReadonlySet<string>): boolean {
+  const plain = plainOf(shape);
+  if (plain.kind !== "literals" || plain.values.length === 0) return false;
+  return plain.values.every((value) => kinds.has(value === null ? "null" : typeof value));
+}
+
+function isSame(one: Shape, other: Shape): boolean {
+  if (one.kind === "named" || other.kind === "named")
+    return one.kind === "named" && other.kind === "named" && one.type === other.type;
+  return isDeepStrictEqual(one, other);
 }
 
 function literals(values: readonly unknown[]): Shape {
