@@ -5,7 +5,12 @@
 #
 # libpq's variables name the database, PARTNER_API_CELL its cell. EXPORT_FOLDER is where the files go
 # (/var/lib/partner/history). The last step gives the file its name, so a file with that name is complete and on the disk.
-# A complete file is never replaced: the next one of the same name gets a number.
+# A complete file is never replaced: the next one of the same name gets a number. It has rows that were written after their step
+# had expired, or the same rows, if the service was killed between export and drop: compare the ids. Delete files of killed runs,
+# which do not end in .csv.gz.
+#
+# In finished_deliveries, `ending` is the receiver's status of a delivered one, 0 of a dead letter and 1 of a cancelled one. An
+# empty `occurred_at` of an event is the time of its id.
 set -euo pipefail
 umask 077
 table='^([a-z_][a-z0-9_]*|"([^"/[:cntrl:]]|"")+")\.(events|attempts|finished_deliveries|activity_minutes|activity_hours)_[0-9]{8}_[0-9]{6}(_[0-9]{3})?_expired$'

@@ -26,15 +26,20 @@ const RUN: [RegExp, string][] = [
   [/^pgbackrest /, "test/backup/restore.slow.test.ts"],
   [/^promtool /, "test/ops/alerts.test.ts"],
   [/^haproxy /, "test/deploy/set-up.test.ts"],
+  [/^docker compose .*cells/, "test/containers/cells.ts"],
+  [/^docker compose /, "test/containers/compose.ts"],
 ];
 
-/** The reason why no test runs a command. The guide gives it, too. */
+/** The reason why no test runs a command. */
 const NOT_RUN: [RegExp, string][] = [
   [
     /^(useradd|install|cp|systemctl) /,
     "they change the machine; systemd is not the first process of a test",
   ],
-  [/^(cd deploy|docker |\.\/new-secrets\.sh > )/, "there is no container engine"],
+  [
+    /^(cd deploy|\.\/new-secrets\.sh > )/,
+    "the trials of the containers do so in a copy of the project",
+  ],
   [/^(kubectl|helm) /, "there is no cluster"],
   [/^patronictl /, "the failover test asks the same of Patroni over HTTP"],
   [/^pg_dump .*…/, "the built-in server's version of pg_dump is not packaged everywhere"],

@@ -1,4 +1,4 @@
-// Depends on: src, deploy, docs/operations.md
+// Depends on: src, deploy
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -27,17 +27,23 @@ test("each alert has a case in which it fires", async () => {
   }
 });
 
-test("each alert leads to its section of the operations guide", async () => {
+test("each alert leads to a section of the operations guide that names it and its severity", async () => {
   const guide = await readFile(join(ROOT, "docs/operations.md"), "utf8");
-  const anchors = [...guide.matchAll(/^#{2,4} (.*)$/gm)].map(([, heading = ""]) =>
-    heading
-      .toLowerCase()
-      .replace(/[^a-z0-9 -]/g, "")
-      .replaceAll(" ", "-"),
+  const sections = new Map(
+    guide.split(/^#{2,4} /m).map((section) => {
+      const [heading = "", ...text] = section.split("\n");
+      const anchor = heading.toLowerCase().replace(/[^a-z0-9 -]/g, "");
+      return [anchor.replaceAll(" ", "-"), text.join("\n")];
+    }),
   );
-  const runbooks = [...rules.matchAll(/runbook: docs\/operations\.md#(\S+)/g)];
+  const told =
+    /- alert: (\w+)\n(?:(?! {6}- alert).*\n)*? +labels: \{ severity: (\w+) \}\n(?:(?! {6}- alert).*\n)*? +runbook: docs\/operations\.md#(\S+)/g;
+  const runbooks = [...rules.matchAll(told)];
   assert.equal(runbooks.length, alerts.length);
-  for (const [, anchor = ""] of runbooks) assert.ok(anchors.includes(anchor), anchor);
+  for (const [, name = "", severity = "", anchor = ""] of runbooks) {
+    const section = sections.get(anchor) ?? "";
+    assert.match(section, new RegExp(`\`${name}\`(?:, \`\\w+\`)*, ${severity}\\b`), name);
+  }
 });
 
 test("the alert rules and the dashboard ask for metrics that the service exposes", async () => {

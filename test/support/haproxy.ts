@@ -14,7 +14,7 @@ export interface Balancer {
 }
 
 /**
- * Runs haproxy on loopback in front of nodes, with the checks that docs/operations.md recommends. It repeats
+ * Runs haproxy on loopback in front of nodes, with the checks of deploy/haproxy/haproxy.cfg. It repeats
  * no request, so a request to a stopped node fails.
  */
 export async function startHaproxy(t: TestContext, ports: number[]): Promise<Balancer> {
