@@ -212,7 +212,7 @@ async function checkRole(config: Config, db: Database): Promise<string | Doubt> 
   }
   const excess = await findExcess(db, role);
   if (excess === null) return `${role} has only the rights that it needs`;
-  if (config.migrationDatabaseUrl === null) return `${role} owns the schema`;
+  if (excess === "owner" && config.migrationDatabaseUrl === null) return `${role} owns the schema`;
   throw new Error(`${role} ${EXCESS[excess]}`);
 }
 

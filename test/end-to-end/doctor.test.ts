@@ -75,6 +75,16 @@ test("doctor names the rights that the service's role lacks", async (t) => {
   assert.match(granted.stdout, /^ok +database role /m);
 });
 
+test("doctor names a service's role that may create objects in the schema, in its own environment", async (t) => {
+  const db = await createDatabase();
+  const owner = ownerOf(db);
+  await owner`grant create on schema public to ${owner(db.options.user)}`;
+  const rig = { ...(await aRig(t)), SEALING_KEYS: ring("new"), ...environmentOf(db) };
+
+  const { stdout } = await diagnose({ ...rig, MIGRATION_DATABASE_URL: "" });
+  assert.match(stdout, /^FAULT +database role +\w+ may create objects in the schema, /m);
+});
+
 test("doctor names files of the admin token and of sealing keys that every user may read", async (t) => {
   const rig = await aRig(t);
   const file = (name: string) => join(rig["DATA_DIR"] ?? "", name);
