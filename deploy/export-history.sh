@@ -9,8 +9,9 @@
 # had expired, or the same rows, if the service was killed between export and drop: compare the ids. Delete files of killed runs,
 # which do not end in .csv.gz.
 #
-# In finished_deliveries, `ending` is the receiver's status of a delivered one, 0 of a dead letter and 1 of a cancelled one. An
-# empty `occurred_at` of an event is the time of its id.
+# A row of finished_deliveries holds nothing that follows from something else, so the ids of its event, its subscription and its
+# organization are added. The view `finished` shows how. `ending` is the receiver's status of a delivered one, 0 of a dead letter
+# and 1 of a cancelled one. An empty `occurred_at` of an event is the time of its id.
 set -euo pipefail
 umask 077
 table='^([a-z_][a-z0-9_]*|"([^"/[:cntrl:]]|"")+")\.(events|attempts|finished_deliveries|activity_minutes|activity_hours)_[0-9]{8}_[0-9]{6}(_[0-9]{3})?_expired$'
