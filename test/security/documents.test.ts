@@ -25,14 +25,3 @@ test("each promise of SECURITY.md is the title of a test in the file that it nam
     assert.ok(text.includes(`"${promise}"`), `${promise} in ${file}`);
   }
 });
-
-test("every bound in docs/bounds.md is in the file that it names", async () => {
-  const clauses = (await read("docs/bounds.md")).matchAll(/((?:`[^`]+`,? ?)+) in `(src\/[^`]+)`/g);
-  const bounds = [...clauses].flatMap(([, names = "", path = ""]) =>
-    [...names.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => ({ name, path })),
-  );
-  assert.ok(bounds.length > 40);
-  for (const { name, path } of bounds) {
-    assert.ok((await read(path)).includes(name), `${name} in ${path}`);
-  }
-});
