@@ -109,9 +109,9 @@ export async function insertPlainly(
     : { name: db``, values: db`` };
   await db`
     with event as (
-      insert into events (id, organization_id, type, occurred_at, data ${request.name})
-      select *
-        from unnest(${arrayText(ids)}::text::uuid[], ${ofEach(organizationId)}::text::uuid[], ${ofEach(TYPE)}::text::text[],
+      insert into events (organization_number, id, type, occurred_at, data ${request.name})
+      select (select number from organizations where id = ${organizationId}), *
+        from unnest(${arrayText(ids)}::text::uuid[], ${ofEach(TYPE)}::text::text[],
                     ${ofEach(now)}::text::timestamptz[], ${ofEach(data)}::text::text[] ${request.values})
     ),
     key as (
@@ -119,8 +119,8 @@ export async function insertPlainly(
       select ${organizationId}, key, ${ids[0]}::uuid, ${now}
         from unnest(${arrayText(keyTexts)}::text::text[]) as key
     )
-    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-    select id, ${ids[0]}::uuid, subscription_id, ${organizationId}, ${now}, ${now}
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, due_at)
+    select id, ${ids[0]}::uuid, subscription_id, ${organizationId}, ${now}
       from unnest(${arrayText(deliveryIds)}::text::uuid[], ${arrayText(subscriptionIds)}::text::uuid[])
            as d (id, subscription_id)`;
 }

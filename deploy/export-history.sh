@@ -9,8 +9,8 @@
 # had expired, or the same rows, if the service was killed between export and drop: compare the ids. Delete files of killed runs,
 # which do not end in .csv.gz.
 #
-# A row of finished_deliveries holds nothing that follows from something else, so the ids of its event, its subscription and its
-# organization are added. The view `finished` shows how. `ending` is the receiver's status of a delivered one, 0 of a dead letter
+# A row holds nothing that follows from something else. So the id of its organization is added to a row of events, and the ids of its
+# event, its subscription and its organization to a row of finished_deliveries. The view `finished` shows how. `ending` is the receiver's status of a delivered one, 0 of a dead letter
 # and 1 of a cancelled one. An empty `occurred_at` of an event is the time of its id.
 set -euo pipefail
 umask 077
@@ -25,13 +25,16 @@ mkdir -p "$folder"
 part=$(mktemp "$name.XXXXXX")
 trap 'rm -f "$part"' EXIT
 
-rows=$1
-if [[ $1 == *.finished_deliveries_* ]]; then # With what a row does not say by itself.
-  rows="(select f.*, coalesce(m.event_id, event_of(f.id)) as event_id, s.id as subscription_id, s.organization_id
-           from $1 f
-           left join redelivery_marks m on m.redelivery_id = f.id
-           left join subscriptions s on s.number = f.subscription_number)"
-fi
+case ${1##*.} in # With what a row does not say by itself.
+  events_*)
+    rows="(select e.*, o.id as organization_id from $1 e left join organizations o on o.number = e.organization_number)" ;;
+  finished_deliveries_*)
+    rows="(select f.*, coalesce(m.event_id, event_of(f.id)) as event_id, s.id as subscription_id, s.organization_id
+             from $1 f
+             left join redelivery_marks m on m.redelivery_id = f.id
+             left join subscriptions s on s.number = f.subscription_number)" ;;
+  *) rows=$1 ;;
+esac
 psql -Xq -v ON_ERROR_STOP=1 -c "set search_path = ${1%.*}" -c "copy $rows to stdout with (format csv, header)" | gzip >"$part"
 sync "$part"
 file=$name.csv.gz

@@ -59,7 +59,8 @@ async function insertDeliveries(
 ): Promise<void> {
   await db`
     with made as materialized (
-      select event_of(i.id) as event_id, delivery_of(i.id, 1) as id, s.id as subscription_id, s.number, s.organization_id, at, at + interval '40 ms' as finished_at,
+      select event_of(i.id) as event_id, delivery_of(i.id, 1) as id, s.id as subscription_id, s.number, s.organization_id,
+             o.number as organization_number, at, at + interval '40 ms' as finished_at,
              case when share < 2 then 'dead_lettered' when share < 3 then 'cancelled' else 'delivered' end as state
         from generate_series(${start}::int, ${end - 1}::int) as n
        cross join lateral (
@@ -68,11 +69,12 @@ async function insertDeliveries(
        ) as t (at, share)
         join unnest(${ids}::uuid[]) with ordinality as w (id, place) on w.place = n % ${ids.length} + 1
         join subscriptions s on s.id = w.id
+        join organizations o on o.id = s.organization_id
        cross join lateral (select ${timeOrderedId(db)} as id) as i
     ),
     event as (
-      insert into events (id, organization_id, type, occurred_at, data)
-      select event_id, organization_id, ${TEST_EVENT}, at, ${TEST_EVENT_DATA} from made order by event_id
+      insert into events (id, organization_number, type, occurred_at, data)
+      select event_id, organization_number, ${TEST_EVENT}, at, ${TEST_EVENT_DATA} from made order by event_id
     ),
     failed as (
       insert into attempts

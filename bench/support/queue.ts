@@ -30,17 +30,18 @@ export async function fillQueue(
         ),
         new as materialized (
           select ${timeOrderedId(tx)} as event_id, ${timeOrderedId(tx)} as id, s.id as subscription_id,
-                 s.organization_id, at, at + ${dueInMs}::float8 * interval '1 ms' as due_at
+                 s.organization_id, o.number as organization_number, at, at + ${dueInMs}::float8 * interval '1 ms' as due_at
             from accepted
             join unnest(${ids}::uuid[]) with ordinality as w (id, place) on w.place = n % ${ids.length} + 1
             join subscriptions s on s.id = w.id
+            join organizations o on o.id = s.organization_id
         ),
         event as (
-          insert into events (id, organization_id, type, occurred_at, data)
-          select event_id, organization_id, ${TEST_EVENT}, at, ${TEST_EVENT_DATA} from new order by event_id
+          insert into events (id, organization_number, type, occurred_at, data)
+          select event_id, organization_number, ${TEST_EVENT}, at, ${TEST_EVENT_DATA} from new order by event_id
         )
-        insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-        select id, event_id, subscription_id, organization_id, at, due_at from new order by id`;
+        insert into waiting_deliveries (id, event_id, subscription_id, organization_id, due_at)
+        select id, event_id, subscription_id, organization_id, due_at from new order by id`;
     }
   });
 }

@@ -19,9 +19,10 @@ async function anExpiredEvent(t: TestContext) {
   const rig = await aRig(t, { RETENTION: "1m" });
   const owner = connect(rig["MIGRATION_DATABASE_URL"] ?? "", { max: 1, name: "test" });
   const id = numberedId(ERA);
-  await owner`insert into events (id, organization_id, type, occurred_at, data)
-              values (${id}, ${id}, 'vc.test.ping', ${ERA}, '{"text":"one, two"}')`;
-  await owner`insert into organizations (id, slug, rate_limit_per_minute, created_at) values (${id}, 'acme', 600, ${ERA})`;
+  await owner`insert into events (id, organization_number, type, occurred_at, data)
+              values (${id}, 7, 'vc.test.ping', ${ERA}, '{"text":"one, two"}')`;
+  await owner`insert into organizations (id, number, slug, rate_limit_per_minute, created_at)
+              values (${id}, 7, 'acme', 600, ${ERA})`;
   await owner`
     insert into subscriptions (id, number, organization_id, url, events, created_at, deleted_at)
     values (${id}, 7, ${id}, 'https://acme.example/', '{vc.test.ping}', ${ERA}, ${ERA})`;
@@ -49,9 +50,10 @@ test("the guide's command writes all expired history to files, and doctor checks
   const [head = "", row = ""] = text.split("\n");
   assert.equal(
     head,
-    "id,organization_id,type,occurred_at,data,request_id,request_name,traceparent",
+    "id,occurred_at,organization_number,type,data,request_id,request_name,traceparent,organization_id",
   );
-  assert.ok(row.startsWith(`${id},`) && row.includes('"{""text"":""one, two""}"'), row);
+  assert.ok(row.includes('"{""text"":""one, two""}"'), row);
+  assert.ok(row.startsWith(`${id},`) && row.endsWith(`,${id}`), row);
   const [finished = ""] = files.filter((name) => name.includes(".finished_deliveries_"));
   const [columns = "", delivery = ""] = gunzipSync(await readFile(join(folder, finished)))
     .toString()

@@ -15,8 +15,8 @@ test("the command that deletes a subscription ends after its whole queue is canc
 
   const db = openPool(t, rig["DATABASE_URL"] ?? "");
   await db`
-    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-    select gen_random_uuid(), event_id, subscription_id, organization_id, created_at, due_at
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, due_at)
+    select gen_random_uuid(), event_id, subscription_id, organization_id, due_at
       from waiting_deliveries, generate_series(1, 11000)`;
   const { status } = await runProgram(["subscription", "delete", subscription.id], rig);
   assert.equal(status, 0);

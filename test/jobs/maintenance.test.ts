@@ -35,8 +35,8 @@ test("during a backup nobody waits for partitions, and they are created later", 
 
 test("a stop ends the turn of partitions between two transactions", async () => {
   const id = timeOrderedId(new Date(ERA.getTime() - 40 * DAY_MS));
-  await db`insert into events (id, organization_id, type, occurred_at, data)
-           values (${id}, ${id}, 'vc.test.ping', ${ERA}, '{}')`;
+  await db`insert into events (id, organization_number, type, occurred_at, data)
+           values (${id}, 1, 'vc.test.ping', ${ERA}, '{}')`;
   const deps = { db, clock: createClock() };
   const isThere = async () => (await db`select from events where id = ${id}`).length === 1;
 

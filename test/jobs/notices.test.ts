@@ -42,7 +42,7 @@ async function aService(t: TestContext, platformOrganization: string | null = PL
   const notices = async () => {
     const rows = await db<{ type: string; data: string; deliveries: number }[]>`
       select type, data, (select count(*) from waiting_deliveries w where w.event_id = e.id)::int as deliveries
-        from events e where organization_id = ${made.id} order by id`;
+        from events e where organization_number = (select number from organizations where id = ${made.id}) order by id`;
     return rows.map(({ type, data, deliveries }) => ({
       type,
       data: JSON.parse(data) as Record<string, unknown>,

@@ -12,8 +12,8 @@ test("the log of a refused row has the error without the row's values", async ()
   const log = createLogger("trace", { write: (line) => lines.push(line) });
   const data = `{"private":"${randomUUID()}"}`;
   const refused = await db`
-    insert into events (id, organization_id, type, occurred_at, data)
-    values (${randomUUID()}, ${randomUUID()}, ${"x".repeat(101)}, now(), ${data})`.catch(
+    insert into events (id, organization_number, type, occurred_at, data)
+    values (${randomUUID()}, 1, ${"x".repeat(101)}, now(), ${data})`.catch(
     (error: unknown) => error,
   );
   assert.ok(String((refused as { detail?: unknown }).detail).includes("private"));

@@ -30,7 +30,8 @@ test("a database that is lent again has the rows and partitions of a new one, an
   const again = await isLentAgain(
     t,
     async function use(db) {
-      await ownerOf(db)`insert into organizations values (${ORGANIZATION}, 'acme', 1, ${ERA})`;
+      await ownerOf(db)`insert into organizations (id, slug, rate_limit_per_minute, created_at)
+                        values (${ORGANIZATION}, 'acme', 1, ${ERA})`;
       await ownerOf(db)`update settings set value = '7 days' where name = 'retention'`;
       await createPartitions(ownerOf(db), new Date("2030-01-01"));
       const dropped = fresh.tables.find((name) => /^attempts_\d/.test(name)) ?? "";

@@ -64,8 +64,8 @@ async function leasedDeliveries() {
   const { id: subscription } = await aSubscription(deps);
   await db`
     insert into waiting_deliveries
-           (id, event_id, subscription_id, organization_id, created_at, due_at, lease_id, leased_until)
-    select id, gen_random_uuid(), ${subscription}, gen_random_uuid(), ${ERA}, ${ERA}, ${leaseId}, ${ERA}
+           (id, event_id, subscription_id, organization_id, due_at, lease_id, leased_until)
+    select id, gen_random_uuid(), ${subscription}, gen_random_uuid(), ${ERA}, ${leaseId}, ${ERA}
       from unnest(${ids}::uuid[]) as id`;
   return {
     rows: { table: "waiting_deliveries", key: "id", ids },

@@ -20,8 +20,8 @@ const inDays = (days: number) => new Date(today.getTime() + days * DAY_MS);
 /** A row of each history table at this moment. */
 async function aRowOfEach(at: Date): Promise<string> {
   const id = timeOrderedId(at);
-  await db`insert into events (id, organization_id, type, occurred_at, data)
-           values (${id}, ${id}, 'vc.test.ping', ${at}, '{}')`;
+  await db`insert into events (id, organization_number, type, occurred_at, data)
+           values (${id}, 1, 'vc.test.ping', ${at}, '{}')`;
   await db`
     insert into attempts (id, delivery_id, subscription_id, event_id, event_type, attempt, http_status, reason,
                           dead_lettered, duration_ms, attempted_at)
@@ -42,8 +42,8 @@ async function insertFinished(tx: Queryable, at: Date, { count = 1, stepMs = 1 }
 /** Events at this moment and each millisecond after it. */
 async function insertEvents(at: Date, count: number): Promise<void> {
   await owner`
-    insert into events (id, organization_id, type, occurred_at, data)
-    select overlay(gen_random_uuid()::text placing left(first_id_at(moment)::text, 13) from 1)::uuid, gen_random_uuid(),
+    insert into events (id, organization_number, type, occurred_at, data)
+    select overlay(gen_random_uuid()::text placing left(first_id_at(moment)::text, 13) from 1)::uuid, 1,
            'vc.test.ping', moment, '{}'
       from (select ${at}::timestamptz + n * interval '1 millisecond' as moment
               from generate_series(0, ${count - 1}::int) as n) as moments`;

@@ -17,8 +17,8 @@ async function aLongQueue() {
   const [claim] = await claimAll(deps);
   assert.ok(claim);
   await db`
-    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-    select gen_random_uuid(), event_id, subscription_id, organization_id, created_at, due_at + interval '1 day'
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, due_at)
+    select gen_random_uuid(), event_id, subscription_id, organization_id, due_at + interval '1 day'
       from waiting_deliveries, generate_series(1, ${QUEUE})`;
   const countWaiting = async () => {
     const [row] = await db<[{ count: number }]>`select count(*)::int from waiting_deliveries`;

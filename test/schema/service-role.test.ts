@@ -202,10 +202,10 @@ test("a caller's table cannot make the owner's functions drop young history", as
 test("without a stored retention nothing is dropped", async () => {
   const at = new Date(now.getTime() - 60_000);
   const id = timeOrderedId(at);
-  await db`insert into events (id, organization_id, type, occurred_at, data)
-           values (${timeOrderedId(new Date(0))}, ${randomUUID()}, 'vc.test.ping', ${at}, '{}')`;
-  await db`insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-           values (${id}, ${id}, ${randomUUID()}, ${randomUUID()}, ${at}, ${at})`;
+  await db`insert into events (id, organization_number, type, occurred_at, data)
+           values (${timeOrderedId(new Date(0))}, 1, 'vc.test.ping', ${at}, '{}')`;
+  await db`insert into waiting_deliveries (id, event_id, subscription_id, organization_id, due_at)
+           values (${id}, ${id}, ${randomUUID()}, ${randomUUID()}, ${at})`;
   const before = await countPartitions();
   const dropped = owner.begin(async (tx) => {
     await tx`delete from settings`;

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { detachExpiredPartitions } from "../../src/jobs/maintenance-sql.ts";
 import { timeOrderedId } from "../../src/lib/ids.ts";
 import type { Database, Queryable } from "../../src/postgres/database.ts";
@@ -24,8 +23,8 @@ export async function anEventOf(db: Database, days: number): Promise<string> {
 }
 
 export async function insertEvent(db: Queryable, id: string, at: Date): Promise<void> {
-  await db`insert into events (id, organization_id, type, occurred_at, data)
-           values (${id}, ${randomUUID()}, 'vc.test.ping', ${at}, '{}')`;
+  await db`insert into events (id, organization_number, type, occurred_at, data)
+           values (${id}, 1, 'vc.test.ping', ${at}, '{}')`;
 }
 
 /** Makes a detached partition of that day the only one that waits for its export. Returns its name. */

@@ -35,10 +35,14 @@ export async function aCaller(t: TestContext, db: Database, max = 100) {
     rules: { retryDelaysMs: [1_000], autoDisableAfter: 20, maxSubscriptions: max, leaseMs: 30_000 },
   });
   const caller = await api.aKeyWith("webhooks:manage");
+  const { organizationId } = caller;
+  const number = db`(select number from organizations where id = ${organizationId})`;
   const count = async (table: string) => {
-    const rows = await db`
-      select from ${db(table)} where organization_id = ${caller.organizationId}`;
-    return rows.length;
+    const isOwn =
+      table === "events"
+        ? db`organization_number = ${number}`
+        : db`organization_id = ${organizationId}`;
+    return (await db`select from ${db(table)} where ${isOwn}`).length;
   };
   return { api, caller, count };
 }

@@ -40,7 +40,9 @@ export async function aPublisherApi(
     return (answer.body as { errors: Fault[] }).errors;
   };
   const countEvents = async () =>
-    (await db`select from events where organization_id = ${id}`).length;
+    (
+      await db`select from events where organization_number = (select number from organizations where id = ${id})`
+    ).length;
   const pointersOf = async (body: unknown) => (await faultsOf(body)).map((fault) => fault.pointer);
   /** Sends this text as JSON. */
   const postText = (payload: string | Buffer) =>

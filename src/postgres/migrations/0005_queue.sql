@@ -26,7 +26,6 @@ create table waiting_deliveries (
   event_id        uuid        not null,
   subscription_id uuid        not null,
   organization_id uuid        not null,
-  created_at      timestamptz not null,
   due_at          timestamptz not null,
   lease_id        uuid,
   leased_until    timestamptz,
@@ -99,10 +98,11 @@ declare
   new_id         constant uuid        := (lpad(to_hex(micros / 1000), 12, '0')
                                           || '7' || lpad(to_hex((micros % 1000) * 4096 / 1000), 3, '0')
                                           || substr(replace(gen_random_uuid()::text, '-', ''), 17, 12) || '0000')::uuid;
-  p_organization_id uuid;
-  taken_by          uuid;
+  p_organization_id     uuid;
+  p_organization_number integer;
+  taken_by              uuid;
 begin
-  select o.id into p_organization_id
+  select o.id, o.number into p_organization_id, p_organization_number
     from organizations o
    where o.closed_at is null
      and (o.slug = p_organization
@@ -151,11 +151,11 @@ begin
     end if;
   end if;
 
-  insert into events (id, organization_id, type, occurred_at, data)
-  values (new_id, p_organization_id, p_type, p_occurred_at, p_data);
+  insert into events (id, occurred_at, organization_number, type, data)
+  values (new_id, p_occurred_at, p_organization_number, p_type, p_data);
 
-  insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-  select delivery_of(new_id, row_number() over ()), new_id, s.id, s.organization_id, moment, moment
+  insert into waiting_deliveries (id, event_id, subscription_id, organization_id, due_at)
+  select delivery_of(new_id, row_number() over ()), new_id, s.id, s.organization_id, moment
     from subscriptions s
    where s.organization_id = p_organization_id and p_type = any(s.events)
      and s.deleted_at is null and s.auto_disabled_at is null;

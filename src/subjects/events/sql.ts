@@ -29,7 +29,7 @@ export async function findEvent(db: Queryable, id: EventId): Promise<StoredEvent
     select e.id, o.slug as "organizationSlug", e.type, coalesce(e.occurred_at, moment_of(e.id)) as "occurredAt",
            moment_of(e.id) as "publishedAt", coalesce(e.request_id::text, e.request_name) as "requestId", e.data
       from events e
-      join organizations o on o.id = e.organization_id
+      join organizations o on o.number = e.organization_number
      where e.id = ${id}`;
   return row ?? null;
 }
@@ -140,15 +140,15 @@ export async function insertEvents(
     ),
     ${lease.table}
     event as (
-      insert into events (id, organization_id, type, ${stored})
-      select id, organization_id, type, ${stored}
+      insert into events (id, organization_number, type, ${stored})
+      select id, (select o.number from organizations o where o.id = new.organization_id), type, ${stored}
         from new
       ${received}
     ),
     waiting as (
       insert into waiting_deliveries
-             (id, event_id, subscription_id, organization_id, created_at, due_at ${lease.columns})
-      select d.id, event_id, subscription_id, organization_id, ${now}, ${now} ${lease.values}
+             (id, event_id, subscription_id, organization_id, due_at ${lease.columns})
+      select d.id, event_id, subscription_id, organization_id, ${now} ${lease.values}
         from delivery d
         ${lease.join}
     )

@@ -244,10 +244,11 @@ export async function insertRedeliveries(
                     ${rows.map((row) => row.eventId)}::uuid[]) as w (delivery_id, redelivery_id, event_id)
     ),
     made as (
-      insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-      select w.redelivery_id, e.id, ${to}, e.organization_id, ${now}, ${now}
+      insert into waiting_deliveries (id, event_id, subscription_id, organization_id, due_at)
+      select w.redelivery_id, e.id, ${to}, s.organization_id, ${now}
         from wanted w
         join events e on e.id = w.event_id
+        join subscriptions s on s.id = ${to}
       returning id
     )
     insert into redelivery_marks (redelivery_id, delivery_id, event_id, job_id)

@@ -32,8 +32,8 @@ test("a delivery that arrives after the rest was cancelled is cancelled by the n
 test("a stop waits only for the running statement, and leaves the rest to claims", async () => {
   const { id, clock, waiting } = await aQueue();
   await db`
-    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-    select gen_random_uuid(), event_id, subscription_id, organization_id, created_at, due_at
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, due_at)
+    select gen_random_uuid(), event_id, subscription_id, organization_id, due_at
       from waiting_deliveries, generate_series(1, 11000) where subscription_id = ${id}`;
   const { cancelRest, restCancelled, stopCancelling } = createCancelling({ db, clock }, { max: 1 });
   cancelRest(id);

@@ -33,8 +33,8 @@ async function fill(
   const at = clock();
   const idAt = db`overlay(first_id_at(${at}::timestamptz + n * interval '1 ms')::text placing substr(gen_random_uuid()::text, 16) from 16)::uuid`;
   await db`
-    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at, last_reason)
-    select ${idAt}, gen_random_uuid(), ${id}, ${organizationId}, ${at}, ${at}, ${reason}
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, due_at, last_reason)
+    select ${idAt}, gen_random_uuid(), ${id}, ${organizationId}, ${at}, ${reason}
       from generate_series(1, ${waiting}::int) n`;
   await db`
     insert into finished_deliveries (id, finished_at, subscription_number, ending, attempts, duration_ms)

@@ -14,9 +14,9 @@ async function look(after: string | null, limit = 1_000) {
 
 test("a scan reads at most its bound of subscriptions, and the next one continues there", async () => {
   await db`
-    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, due_at)
     select gen_random_uuid(), gen_random_uuid(), coalesce(subscription, ('0' || substr(gen_random_uuid()::text, 2))::uuid),
-           gen_random_uuid(), ${ERA}, ${ERA}::timestamptz + case when subscription is null then '1 hour' else '0'::interval end
+           gen_random_uuid(), ${ERA}::timestamptz + case when subscription is null then '1 hour' else '0'::interval end
       from (select null::uuid from generate_series(1, 6000) union all select ${LAST}::uuid) as s (subscription)`;
   const [fiveThousandth] = await db<{ id: string }[]>`
     select subscription_id as id from waiting_deliveries order by 1 offset 4999 limit 1`;

@@ -38,8 +38,8 @@ interface Subscription {
 /** Deliveries of as many events, one in each millisecond from `from` on. */
 async function fill({ id, organizationId }: Subscription, count: number, from: number) {
   await db`
-    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-    select delivery_of(event, 1), event_of(event), ${id}, ${organizationId}, at, at
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, due_at)
+    select delivery_of(event, 1), event_of(event), ${id}, ${organizationId}, at
       from generate_series(1, ${count}::int) as n
      cross join lateral (select timestamptz '2026-01-01' + (${from}::int + n) * interval '1 ms' as at) as t
      cross join lateral (
@@ -116,8 +116,8 @@ for (const [what, filter, count, readMax] of CASES) {
 
 test("a redelivery is found by its older event", async () => {
   await db`
-    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-    select first_id_at('2026-02-01'), ${eventId}, ${small.id}, ${small.organizationId}, '2026-02-01', '2026-02-01'`;
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, due_at)
+    select first_id_at('2026-02-01'), ${eventId}, ${small.id}, ${small.organizationId}, '2026-02-01'`;
   await db`insert into redelivery_marks select first_id_at('2026-02-01'), ${eventId}, ${eventId}`;
   const { found, most } = await allPages({ eventId });
   assert.equal(found.length, 2);

@@ -24,7 +24,7 @@ async function aPublisher() {
 
 async function countOf(organizationId: string) {
   const [row] = await db<[{ events: number; deliveries: number }]>`
-    select (select count(*) from events where organization_id = ${organizationId})::int as events,
+    select (select count(*) from events where organization_number = (select number from organizations where id = ${organizationId}))::int as events,
            (select count(*) from waiting_deliveries where organization_id = ${organizationId})::int as deliveries`;
   return { ...row };
 }

@@ -12,7 +12,7 @@ const owner = ownerOf(db);
 
 /** The tables that publishing writes, each with its column for the event. */
 const WRITTEN = { events: "id", dedupe_keys: "event_id", waiting_deliveries: "event_id" };
-const TIMES = ["at", "created_at", "due_at"];
+const TIMES = ["at", "due_at"];
 
 /** Every column of every row that belongs to the event. Ids and times of publishing are shown by the parts that they share. */
 async function columnsOf(eventId: string) {

@@ -53,7 +53,7 @@ async function anOrganization() {
     select gen_random_uuid(), ${id}, 'https://receiver.example/hooks', ${["order.created"]}, ${Buffer.alloc(1)}, ${deps.clock()}`;
   const counts = async () => {
     const [row] = await db<[{ events: number; deliveries: number }]>`
-      select (select count(*) from events where organization_id = ${id})::int as events,
+      select (select count(*) from events where organization_number = (select number from organizations where id = ${id}))::int as events,
              (select count(*) from waiting_deliveries where organization_id = ${id})::int as deliveries`;
     return [row.events, row.deliveries];
   };
@@ -107,7 +107,7 @@ test("an event of the function is stored like one over HTTP, with ids in order o
   >`
     select e.id, e.type, e.data, e.occurred_at as at, moment_of(e.id) as event_at, w.due_at, moment_of(w.id) as delivery_at
       from events e join waiting_deliveries w on w.event_id = e.id
-     where e.organization_id = ${id} order by e.id`;
+     where w.organization_id = ${id} order by e.id`;
   assert.deepEqual(column(rows, "id"), ids);
   for (const { type, data, at, event_at, due_at, delivery_at } of rows) {
     assert.deepEqual([type, JSON.parse(data)], ["order.created", { amount: 1 }]);

@@ -141,8 +141,8 @@ test("a long queue is cancelled in parts", async () => {
   const engine = await anEngine();
   const { id, slug } = await anOrganizationInUse(engine);
   await db`
-    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-    select gen_random_uuid(), event_id, subscription_id, organization_id, created_at, due_at
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, due_at)
+    select gen_random_uuid(), event_id, subscription_id, organization_id, due_at
       from waiting_deliveries, generate_series(1, 6000) where organization_id = ${id}`;
   await closeOrganization(engine.deps, slug);
   await engine.deps.cancelling.restCancelled();

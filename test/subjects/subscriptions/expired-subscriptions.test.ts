@@ -22,8 +22,8 @@ test("deleted subscriptions are removed in batches when they are old enough and 
     select gen_random_uuid(), organization_id, url, events, created_at, ${gone}
       from subscriptions, generate_series(1, 1500) where id = ${kept.id}`;
   await db`update subscriptions set sealed_secret = null, deleted_at = ${gone} where id = ${awaited.id}`;
-  await db`insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-           values (${kept.id}, ${kept.id}, ${awaited.id}, ${organization}, ${now}, ${now})`;
+  await db`insert into waiting_deliveries (id, event_id, subscription_id, organization_id, due_at)
+           values (${kept.id}, ${kept.id}, ${awaited.id}, ${organization}, ${now})`;
 
   const [first] = await db`select delete_expired_rows(${now}) as deleted`;
   assert.equal(first?.["deleted"], 1000);
