@@ -111,6 +111,12 @@ export function attemptId(delivery: DeliveryId, number: number, startedAt: Date)
   return `${ms.slice(0, 8)}-${ms.slice(8)}-7${number.toString(16).padStart(3, "0")}${delivery.slice(18)}`;
 }
 
+/** The smallest id of a moment. That of 1970 stands for all earlier ones. */
+export function firstIdAt(time: Date): string {
+  const ms = Math.max(0, time.getTime()).toString(16).padStart(12, "0");
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-0000-0000-000000000000`;
+}
+
 /** The time in a UUIDv7. It also works for a delivery's id, which begins like its event's. */
 export function timeOfId(uuid: string): Date {
   return new Date(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16));

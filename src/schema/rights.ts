@@ -106,6 +106,7 @@ const FUNCTIONS = [
   "partition_width",
   "first_id_at",
   "time_of",
+  "second_of",
   "moment_of",
   "event_of",
   "delivery_of",

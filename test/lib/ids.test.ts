@@ -8,6 +8,7 @@ import {
   type ChangeId,
   type DeliveryId,
   type EventId,
+  firstIdAt,
   type KeyId,
   type LeaseId,
   type NodeId,
@@ -31,6 +32,11 @@ test("ids of one millisecond sort in the order of creation", () => {
 test("the first 48 bits of an id are its time, as in RFC 9562", () => {
   const id = timeOrderedId(new Date(0x0123456789ab));
   assert.match(id, /^01234567-89ab-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});
+
+test("the smallest id of a moment has its time alone, and moments before 1970 have that of 1970", () => {
+  assert.equal(firstIdAt(new Date(0x0123456789ab)), "01234567-89ab-0000-0000-000000000000");
+  assert.equal(firstIdAt(new Date(-1)), "00000000-0000-0000-0000-000000000000");
 });
 
 test("a public id is a prefix and a UUID, and nothing else parses", () => {

@@ -154,6 +154,7 @@ test("the service may call only the owner's functions for partitions and for era
     "permit_export",
     "record_late_successes",
     "retention",
+    "second_of",
     "time_of",
   ]);
   await db`select create_partitions('events', ${now})`;

@@ -22,20 +22,18 @@ create table finished_deliveries (
 -- A delivery by its id, the deliveries of an event, and all, newest first. Deliveries end nearly in the order of their ids: a page
 -- that is split at 70 % has room for those that come late.
 create index finished_deliveries_by_id on finished_deliveries (time_of(id)) with (fillfactor = 70);
--- Searches by operators, newest first. PostgreSQL fills the pages of each subscription to 90 % if tuples are in ascending order,
--- of one size, and at most 24 bytes.
-create index finished_deliveries_of_subscription on finished_deliveries (subscription_number, time_of(id))
-  with (deduplicate_items = off);
+-- The deliveries of a subscription, newest first. A search reads the whole second that a page begins or ends in.
+create index finished_deliveries_of_subscription on finished_deliveries (subscription_number, second_of(id));
 -- Trouble is rare, so it has indexes of its own for each way of asking: they cost a delivered delivery nothing.
 create index finished_deliveries_in_trouble on finished_deliveries (ending, time_of(id)) where ending < 200;
 create index finished_deliveries_in_trouble_of_subscription
-  on finished_deliveries (subscription_number, ending, time_of(id)) where ending < 200;
+  on finished_deliveries (subscription_number, ending, second_of(id)) where ending < 200;
 -- An organization may have had too many subscriptions to search each.
 create index finished_deliveries_in_trouble_of_organization
   on finished_deliveries (troubled_organization_id, ending, time_of(id)) where ending < 200;
 create index finished_deliveries_of_reason on finished_deliveries (last_reason, time_of(id)) where last_reason is not null;
 create index finished_deliveries_of_reason_of_subscription
-  on finished_deliveries (subscription_number, last_reason, time_of(id)) where last_reason is not null;
+  on finished_deliveries (subscription_number, last_reason, second_of(id)) where last_reason is not null;
 -- A success is found by the id of its attempt, which says when to look. It costs next to nothing, because times rise as rows come.
 create index finished_deliveries_by_age on finished_deliveries using brin (finished_at)
   with (pages_per_range = 16, autosummarize = on);
@@ -85,7 +83,8 @@ language sql immutable as $$
   select (left(first_id_at(started_at)::text, 14) || '7' || lpad(to_hex(number), 3, '0') || substr(delivery::text, 19))::uuid
 $$;
 
--- Finished deliveries in full. Conditions on `time_of(id)` and `ending` find them by an index.
+-- Finished deliveries in full. Conditions on `time_of(id)` and `ending`, or on `subscription_number` and `second_of(id)`, find them by
+-- an index.
 create view finished as
   select id, subscription_number, ending, attempts, last_reason, finished_at, duration_ms, moment_of(id) as created_at,
          case ending when 0 then 'dead_lettered' when 1 then 'cancelled' else 'delivered' end as state,

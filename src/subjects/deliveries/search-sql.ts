@@ -1,6 +1,7 @@
 import {
   type DeliveryId,
   type EventId,
+  firstIdAt,
   lastDeliveryOf,
   type OrganizationId,
   type SubscriptionId,
@@ -154,12 +155,13 @@ function all(db: Queryable, filter: DeliveryFilter & { state: DeliveryState }): 
         from unnest(${subscriptionIds}::uuid[]) as s (owner)
        cross join lateral (${selectWaiting(db)} where subscription_id = s.owner ${inPage}) w`;
   }
+  const part = subscriptionIds && !eventId ? "second_of" : "time_of";
   const rows = (condition: Fragment) => db`
     ${selectFinished(db)}
      where ${condition}
        ${state === "delivered" ? db`` : isFinishedAs(db, reason ? null : state)}
        ${reason ? db`and last_reason = ${reason}` : db``}
-       ${isFinishedInPage(db, filter, inTime)}`;
+       ${isFinishedInPage(db, filter, inTime, part)}`;
   if (eventId) return rows(isOfEvent(db, eventId));
   if (subscriptionIds) {
     return db`
@@ -195,17 +197,28 @@ function isOfSome(db: Queryable, ids: SubscriptionId[]): Fragment {
 
 function isInPage(db: Queryable, { since, until }: DeliveryFilter, { after }: Page): Fragment {
   return db`
-    ${since ? db`and id >= first_id_at(${since})` : db``}
-    ${until ? db`and id < first_id_at(${until})` : db``}
+    ${since ? db`and id >= ${firstIdAt(since)}` : db``}
+    ${until ? db`and id < ${firstIdAt(until)}` : db``}
     ${after ? db`and id < ${after}` : db``}`;
 }
 
-/** The same for finished deliveries, whose indexes hold the time of each. */
-function isFinishedInPage(db: Queryable, { since, until }: DeliveryFilter, { after }: Page) {
+/** What an index holds of ids: their second if it begins with a subscription, and their millisecond otherwise. */
+type IndexedPart = "second_of" | "time_of";
+
+/** The same for finished deliveries, with the bounds that an index serves. */
+function isFinishedInPage(
+  db: Queryable,
+  filter: DeliveryFilter,
+  page: Page,
+  part: IndexedPart,
+): Fragment {
+  const { since, until } = filter;
+  const of = db(part);
   return db`
-    ${since ? db`and time_of(id) >= time_of(first_id_at(${since}))` : db``}
-    ${until ? db`and time_of(id) < time_of(first_id_at(${until}))` : db``}
-    ${after ? db`and time_of(id) <= time_of(${after}) and id < ${after}` : db``}`;
+    ${isInPage(db, filter, page)}
+    ${since ? db`and ${of}(id) >= ${of}(${firstIdAt(since)})` : db``}
+    ${until ? db`and ${of}(id) <= ${of}(${firstIdAt(until)})` : db``}
+    ${page.after ? db`and ${of}(id) <= ${of}(${page.after})` : db``}`;
 }
 
 /** The tables `history` and `history_end`: the matching rows, and the id down to which they are complete. */
@@ -223,6 +236,7 @@ function searchHistory(
   const isJudged =
     Boolean(eventId ?? filter.eventType ?? crowd ?? (reason && state)) || isDelivered;
   const owners = eventId ? null : (subscriptionIds ?? null);
+  const part = owners ? "second_of" : "time_of";
   const share = isJudged ? Math.ceil(max / Math.max(1, owners?.length ?? 1)) : 0;
   const scanned = Math.max(page.limit, share);
 
@@ -234,8 +248,8 @@ function searchHistory(
       where ${condition}
         ${isDelivered ? db`` : isFinishedAs(db, reason ? null : state)}
         ${reason ? db`and last_reason = ${reason}` : db``}
-        ${isFinishedInPage(db, filter, page)}
-      order by time_of(id) desc, id desc
+        ${isFinishedInPage(db, filter, page, part)}
+      order by ${db(part)}(id) desc, id desc
       limit ${scanned})`;
   const scans = owners
     ? db`

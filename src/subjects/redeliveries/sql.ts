@@ -1,9 +1,10 @@
-import type {
-  DeliveryId,
-  EventId,
-  OrganizationId,
-  RedeliveryId,
-  SubscriptionId,
+import {
+  type DeliveryId,
+  type EventId,
+  firstIdAt,
+  type OrganizationId,
+  type RedeliveryId,
+  type SubscriptionId,
 } from "../../lib/ids.ts";
 import type { Queryable } from "../../postgres/database.ts";
 import { eventOf, isFinishedAs, isOfEvent, stateOf, typeOf } from "../deliveries/sql.ts";
@@ -305,8 +306,8 @@ export async function listPassed(
         from finished_deliveries
        where subscription_number = (select number from subscriptions where id = ${place.subscriptionId})
          ${isFinishedAs(db, place.state)} ${narrowed(db, filter)}
-         ${place.after === null ? db`` : db`and time_of(id) >= time_of(${place.after}) and id > ${place.after}`}
-       order by time_of(id), id
+         ${place.after === null ? db`` : db`and second_of(id) >= second_of(${place.after}) and id > ${place.after}`}
+       order by second_of(id), id
        limit ${PASSED_MAX}
     )
     select id, ${eventOf(db)} as "eventId", finished_at as "finishedAt", ${fitting(db, filter, place.state)} as fits
@@ -368,13 +369,13 @@ export async function findNextSubscription(
   return row?.id ?? null;
 }
 
-/** Conditions that an index serves. */
+/** Conditions that an index of a subscription serves. */
 function narrowed(db: Queryable, { reason, eventId, since, until }: RedeliveryFilter) {
   return db`
     ${reason ? db`and last_reason = ${reason}` : db``}
     ${eventId ? db`and ${isOfEvent(db, eventId)}` : db``}
-    ${since ? db`and time_of(id) >= time_of(first_id_at(${since}))` : db``}
-    ${until ? db`and time_of(id) < time_of(first_id_at(${until}))` : db``}`;
+    ${since ? db`and second_of(id) >= second_of(${firstIdAt(since)}) and id >= ${firstIdAt(since)}` : db``}
+    ${until ? db`and second_of(id) <= second_of(${firstIdAt(until)}) and id < ${firstIdAt(until)}` : db``}`;
 }
 
 /** Conditions that are checked row by row. A delivery that finished after the job was created may be the job's own. */
