@@ -3,13 +3,18 @@ import { anchorOf } from "./markdown.ts";
 import type { Output } from "./output.ts";
 import { readSource } from "./source.ts";
 import type { Cause, ReceiverCommands } from "./desk/texts.ts";
+import { TEST_EVENT, TEST_EVENT_DATA } from "../src/subjects/events/rules.ts";
 
 /** The partners' page, its script and its style. The service fills in the title and what the page tells of it. */
 export function deskFiles(): Promise<Output[]> {
   return applicationFiles({
     name: "desk",
     style: "theme.css",
-    define: { CAUSES: JSON.stringify(causes()), RECEIVERS: JSON.stringify(receivers()) },
+    define: {
+      CAUSES: JSON.stringify(causes()),
+      RECEIVERS: JSON.stringify(receivers()),
+      TEST_EVENT: `{"event":${JSON.stringify(TEST_EVENT)},"data":${TEST_EVENT_DATA}}`,
+    },
     title: "<!-- title -->",
     head: `<link rel="stylesheet" href="/desk/brand.css">\n`,
     root: `<div id="desk" data-facts="<!-- facts -->">

@@ -12,14 +12,18 @@ export interface ServiceFacts {
   disableAfter: number;
   /** The time limit of an attempt. */
   attemptTimeoutMs: number;
+  /** What deliveries call their sender. */
+  userAgent: string;
 }
 
-/** Texts of the documentation. The build writes them. */
+/** Texts of the documentation, and members of a test event. The build writes them. */
 declare const CAUSES: Record<string, Cause>;
 declare const RECEIVERS: ReceiverCommands;
+declare const TEST_EVENT: { event: string; data: object };
 
 export const causes = CAUSES;
 export const receivers = RECEIVERS;
+export const testEvent = TEST_EVENT;
 
 const root = document.getElementById("desk");
 

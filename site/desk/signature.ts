@@ -173,11 +173,34 @@ export function readHeaders(text: string): Record<string, string> {
 }
 
 /** Signs as the service does. Returns the headers of a delivery. */
-export async function sign(secret: string, timestampMs: number, body: string) {
-  const text = new TextEncoder();
+export async function sign({
+  secret,
+  eventId,
+  timestampMs,
+  body,
+}: {
+  secret: string;
+  eventId: string;
+  timestampMs: number;
+  body: string;
+}): Promise<Record<string, string>> {
+  const seconds = Math.floor(timestampMs / 1_000);
+  const ours = await macOf(new TextEncoder().encode(secret), `${timestampMs}.${body}`);
+  const standardKey = Uint8Array.from(atob(secret.slice("whsec_".length)), codeOf);
+  const standard = await macOf(standardKey, `${eventId}.${seconds}.${body}`);
+  return {
+    "X-VC-Signature": `sha256=${ours.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`,
+    "X-VC-Timestamp": String(timestampMs),
+    "webhook-id": eventId,
+    "webhook-timestamp": String(seconds),
+    "webhook-signature": `v1,${btoa(String.fromCharCode(...standard))}`,
+  };
+}
+
+const codeOf = (character: string) => character.charCodeAt(0);
+
+async function macOf(secret: Uint8Array<ArrayBuffer>, text: string): Promise<number[]> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const key = await crypto.subtle.importKey("raw", text.encode(secret), algorithm, false, ["sign"]);
-  const mac = await crypto.subtle.sign("HMAC", key, text.encode(`${timestampMs}.${body}`));
-  const hex = [...new Uint8Array(mac)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return { "X-VC-Timestamp": String(timestampMs), "X-VC-Signature": `sha256=${hex}` };
+  const key = await crypto.subtle.importKey("raw", secret, algorithm, false, ["sign"]);
+  return [...new Uint8Array(await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(text)))];
 }

@@ -1,16 +1,15 @@
 import { useState } from "preact/hooks";
 import type { Failure as FailedAttempt } from "../../src/client/partner-client.ts";
 import { Problem } from "../console/api/problem.ts";
-import { Button } from "../console/components/button.tsx";
-import { Copy } from "../console/components/copy.tsx";
+import { useAction } from "../console/components/button.tsx";
 import { Field } from "../console/components/field.tsx";
 import { Icon } from "../console/components/icon.tsx";
 import { Panel } from "../console/components/panel.tsx";
 import { answerOf } from "./answer.ts";
 import { CauseOf } from "./cause.tsx";
+import { Repeat } from "./repeat.tsx";
 import { facts } from "./service.ts";
 import { useSession } from "./session.tsx";
-import { sign } from "./signature.ts";
 
 /** How often the audit is read: 20 requests a minute at most. */
 const POLL_MS = 3_000;
@@ -44,17 +43,15 @@ export function TestEvent({
   const { client, secrets } = useSession();
   const [typed, setTyped] = useState("");
   const [course, setCourse] = useState<Course>({ kind: "none" });
-  const [command, setCommand] = useState("");
   const secret = known ?? secrets.get(id) ?? typed.trim();
 
-  const send = async () => {
+  const [send, isSending] = useAction(async () => {
     const { event_id: eventId } = await answerOf(client.sendTestEvent(id, secret));
     secrets.set(id, secret);
     setCourse({ kind: "accepted", eventId });
-    if (isSecureContext) setCommand(await asCurl({ url, secret, id, eventId })); // Otherwise browsers sign nothing.
     setCourse(await courseOf(eventId));
     onEnd?.();
-  };
+  });
 
   /** Reads the audit until the attempt must be over. If it lists no failure then, the receiver has acknowledged. */
   const courseOf = async (eventId: string): Promise<Course> => {
@@ -79,35 +76,34 @@ export function TestEvent({
       title="Test event"
       note="It takes the way of every event: signed, retried, and shown here if an attempt fails."
     >
-      {known === undefined && !secrets.has(id) && (
-        <Field
-          label="Signing secret"
-          type="password"
-          placeholder="whsec_…"
-          hint="As proof that the subscription is yours. The service keeps no readable copy."
-          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-        />
-      )}
-      <div class="buttons">
-        <Button act={send} kind="main" icon="send" disabled={secret === ""}>
-          Send a test event
-        </Button>
-      </div>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          event.currentTarget.querySelector("button")?.focus(); // The field goes when the event is accepted.
+          send();
+        }}
+      >
+        {known === undefined && !secrets.has(id) && (
+          <Field
+            label="Signing secret"
+            type="password"
+            placeholder="whsec_…"
+            hint="As proof that the subscription is yours. The service keeps no readable copy."
+            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+          />
+        )}
+        <div class="buttons">
+          <button class="button main" disabled={secret === ""} aria-busy={isSending}>
+            <Icon name="send" size={14} />
+            Send a test event
+          </button>
+        </div>
+      </form>
       <div aria-live="polite">
         <CourseOf course={course} hasRecovered={hasRecovered} />
       </div>
-      {command && (
-        <details>
-          <summary>A signed request by hand, as curl, for a receiver on your laptop</summary>
-          <p class="quiet">
-            With this event's id, and signed now in this browser. It is valid for five minutes. A
-            receiver that has this event already answers 204 and prints nothing.
-          </p>
-          <div class="commands">
-            <pre tabIndex={0}>{command}</pre>
-            <Copy text={command} what="the command" />
-          </div>
-        </details>
+      {course.kind !== "none" && (
+        <Repeat key={course.eventId} of={{ id, url, secret, eventId: course.eventId }} />
       )}
     </Panel>
   );
@@ -148,28 +144,4 @@ function CourseOf({ course, hasRecovered }: { course: Course; hasRecovered: bool
         </p>
       );
   }
-}
-
-async function asCurl({
-  url,
-  secret,
-  id,
-  eventId,
-}: Record<"url" | "secret" | "id" | "eventId", string>) {
-  const now = Date.now();
-  const body = JSON.stringify({
-    event: "vc.test.ping",
-    id: eventId,
-    subscription_id: id,
-    occurred_at: new Date(now).toISOString(),
-    data: { message: "sent by hand" },
-  });
-  const headers = { "Content-Type": "application/json", ...(await sign(secret, now, body)) };
-  const { pathname, search } = new URL(url);
-  const lines = Object.entries(headers).map(([name, value]) => `  -H '${name}: ${value}' \\`);
-  return [
-    `curl -i 'http://localhost:3000${(pathname + search).replaceAll("'", "%27")}' \\`,
-    ...lines,
-    `  -d '${body}'`,
-  ].join("\n");
 }

@@ -1,21 +1,27 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { after, describe, test, type TestContext } from "node:test";
+import { describe, test, type TestContext } from "node:test";
+import { promisify } from "node:util";
 import type { Page } from "playwright-core";
+import { signatureHeaders } from "../../src/webhook/sign.ts";
 import { axeFindings } from "../support/axe.ts";
-import { aBrowserAt, DESKTOP, PHONE, skip, type View } from "../support/browser.ts";
-import { startDnsServer } from "../support/dns-server.ts";
+import { PHONE, skip, type View } from "../support/browser.ts";
+import { aServedDesk } from "../support/desk.ts";
 import { ADMIN_TOKEN } from "../support/program.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
-import { aPartner, aRig, call } from "../support/rig.ts";
+import { aRig, call } from "../support/rig.ts";
 import { startService } from "../support/service.ts";
-import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
+const run = promisify(execFile);
 const heading = (page: Page, name: string) => page.getByRole("heading", { name, exact: true });
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+
+interface Envelope {
+  id: string;
+  subscription_id: string;
+}
 
 interface Failing {
   consecutive_failures: number;
@@ -30,17 +36,11 @@ const LIMITED = {
 const KEPT = `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state])`;
 
 describe("the partners' desk in a browser", { skip }, async () => {
-  const served = skip === false ? await aServedDesk() : undefined;
-  const open = async (t: TestContext, view: View = DESKTOP) => {
-    assert.ok(served);
-    const opened = await served.site.open(t, view);
-    await opened.page.goto("/desk");
-    const receiver = await startReceiver(t, { host: "hooks.test" });
-    const slug = `acme-${++partners}`;
-    const acme = await aPartner(served.service, slug);
-    return { ...opened, ...served, receiver, slug, acme };
+  const openDesk = skip === false ? await aServedDesk() : undefined;
+  const open = (t: TestContext, view?: View) => {
+    assert.ok(openDesk);
+    return openDesk(t, view);
   };
-  let partners = 0;
 
   test("a partner's first five minutes: key, subscription, secret, test event, rotation", async (t) => {
     const { page, complaints, acme, receiver } = await open(t);
@@ -82,6 +82,36 @@ describe("the partners' desk in a browser", { skip }, async () => {
     const { body: left } = await acme.ask("/webhooks");
     assert.equal((left as unknown as unknown[]).length, 1);
     assert.deepEqual(complaints, []);
+  });
+
+  test("the request of a test event is shown as curl, and sends the same bytes with signatures of now", async (t) => {
+    const { page, acme, receiver } = await open(t);
+    const { id, secret } = await acme.subscribe(receiver.url("/in?from=it's"));
+    await signIn(page, acme.token);
+    await page.getByRole("link", { name: receiver.url("/in") }).click();
+    await page.getByLabel("Signing secret").fill(secret);
+    await button(page, "Send a test event").click();
+    const sent = await receiver.next();
+    await page.getByText("The request that was sent, as curl").click();
+    await page.getByText("curl -i").waitFor();
+    const command = (await page.locator("details pre").textContent()) ?? "";
+    const there = receiver.url("").replace("hooks.test", "127.0.0.2");
+    await run("sh", ["-c", command.replace("http://localhost:3000", there).replace("-i", "-sk")]);
+
+    const repeated = await receiver.next();
+    assert.equal(repeated.body.toString(), sent.body.toString());
+    assert.equal(repeated.path, "/in?from=it%27s");
+    assert.equal((JSON.parse(sent.body.toString()) as Envelope).subscription_id, id);
+    const timestampMs = Number(repeated.headers["x-vc-timestamp"]);
+    const eventId = (JSON.parse(sent.body.toString()) as Envelope).id;
+    const { body } = sent;
+    const signatures = signatureHeaders({ signingSecret: secret, eventId, timestampMs, body });
+    for (const [name, value] of Object.entries(signatures)) {
+      assert.equal(repeated.headers[name.toLowerCase()], value, name);
+    }
+    for (const name of ["content-type", "user-agent", "x-vc-attempt"]) {
+      assert.equal(repeated.headers[name], sent.headers[name], name);
+    }
   });
 
   test("a failure is shown with its cause, its repair and the time of the next attempt", async (t) => {
@@ -361,20 +391,6 @@ test("the desk cannot be framed, loads nothing from elsewhere, and can be switch
     assert.equal((await fetch(`${off.partnerUrl}${path}`)).status, 404, path);
   }
 });
-
-/** A service in a platform's name and colours, and a browser. */
-async function aServedDesk() {
-  const dns = await startDnsServer({ after });
-  dns.set("hooks.test", { A: ["127.0.0.2"] });
-  const logo = join(await aTemporaryFolder({ after }), "logo.svg");
-  await writeFile(logo, '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>');
-  const settings = {
-    ...{ EGRESS_ALLOW: "127.0.0.2/32", DNS_SERVERS: dns.address, ATTEMPT_TIMEOUT: "2s" },
-    ...{ DESK_TITLE: "Acme <Hooks>", DESK_LOGO: logo, DESK_ACCENT: "#8a1f5c" },
-  };
-  const service = await startService({ after }, await aRig({ after }, settings));
-  return { service, site: await aBrowserAt(service.partnerUrl) };
-}
 
 async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel("API key").fill(key);

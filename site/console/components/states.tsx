@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "../api/problem.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -74,8 +74,16 @@ export function Failure({
   /** What follows a temporary error. */
   hope?: string;
 }) {
+  const alert = useRef<HTMLDivElement>(null);
+  useLayoutEffect(
+    () => () => {
+      const hasFocus = alert.current?.contains(document.activeElement);
+      if (hasFocus) document.querySelector("h1")?.focus(); // "Try again" goes with the error.
+    },
+    [],
+  );
   return (
-    <div class={`alert ${error.isTemporary ? "warn" : ""}`} role="alert">
+    <div ref={alert} class={`alert ${error.isTemporary ? "warn" : ""}`} role="alert">
       <Icon name="warning" />
       <p>
         {error.message}

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import type { NewSubscription, Subscription } from "../../../src/client/partner-client.ts";
 import { Button } from "../../console/components/button.tsx";
@@ -50,6 +50,12 @@ export function RotatePage({ id }: { id: string }) {
   const words = isReplaced ? REPLACE : ROTATE;
   const twin = data?.find((one) => one.url === old?.url && one.id !== id && one.active);
 
+  const walk = useRef<HTMLOListElement>(null);
+  useLayoutEffect(() => {
+    // The button that led to this step is gone.
+    if (second) walk.current?.querySelector<HTMLElement>("[aria-current] h2")?.focus();
+  }, [second, accepts]);
+
   const create = async ({ url, events }: Subscription) => {
     const created = await answerOf(
       client.createSubscription({ url, events }, { idempotencyKey: key }),
@@ -69,7 +75,7 @@ export function RotatePage({ id }: { id: string }) {
       {error && <Failure error={error} retry={reload} hope={HOPE} />}
       {!old && error === null && <Loading />}
       {old && (
-        <ol class="walk">
+        <ol class="walk" ref={walk}>
           <Step title="Create a second subscription for the same URL" isDone={second !== null}>
             <p>{words.second}</p>
             {second === null && twin && <Twin of={twin} goOn={setSecond} />}
@@ -174,7 +180,7 @@ function Step({
 }) {
   return (
     <li class={isAhead ? "ahead" : ""} aria-current={!isDone && !isAhead ? "step" : undefined}>
-      <h2>
+      <h2 tabIndex={-1}>
         {isDone && <Icon name="check" />} {title}
       </h2>
       {children}

@@ -1,5 +1,9 @@
-import { useEffect, useState } from "preact/hooks";
-import type { Failure as FailedAttempt, Subscription } from "../../../src/client/partner-client.ts";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type {
+  Failure as FailedAttempt,
+  FailuresPage,
+  Subscription,
+} from "../../../src/client/partner-client.ts";
 import { Badge } from "../../console/components/badge.tsx";
 import { Button } from "../../console/components/button.tsx";
 import { useConfirm } from "../../console/components/confirm.tsx";
@@ -132,6 +136,31 @@ function useNextFailure(items: FailedAttempt[], read: () => void) {
   }, [next]);
 }
 
+const NOTHING: FailuresPage = { items: [], next_cursor: null };
+
+/** The newest failures, and what was read of older ones before. */
+function joined(newest: FailuresPage, before: FailuresPage): FailuresPage {
+  const last = newest.items.at(-1)?.id;
+  const at = before.items.findIndex(({ id }) => id === last);
+  return at === -1
+    ? newest
+    : { ...before, items: [...newest.items, ...before.items.slice(at + 1)] };
+}
+
+/** A list, and a function that names the row which gets the focus when it is read. The button that reads it may be gone then. */
+function useNextRow(items: FailedAttempt[]) {
+  const list = useRef<HTMLOListElement>(null);
+  const next = useRef<number | null>(null);
+  useLayoutEffect(() => {
+    if (next.current === null || list.current === null) return;
+    const row = list.current.children[next.current];
+    if (row instanceof HTMLElement) row.focus();
+    else if (document.activeElement === document.body) list.current.focus();
+    next.current = null;
+  }, [items]);
+  return [list, (row: number) => void (next.current = row)] as const;
+}
+
 const causeKey = ({ reason, detail }: FailedAttempt) => `${reason} ${detail ?? ""}`;
 
 /** The failures audit, newest first, with the repair of each cause. */
@@ -146,21 +175,25 @@ function Failures({
   readAgain: () => void;
 }) {
   const { client } = useSession();
-  const [items, setItems] = useState<FailedAttempt[]>([]);
-  const [cursor, setCursor] = useState<string | null>(null);
+  const [{ items, next_cursor: cursor }, setRead] = useState<FailuresPage>(NOTHING);
   const [reason, setReason] = useState("");
-  const read = async (after: string | null) => {
-    const page = after === null ? { limit: PAGE_SIZE } : { limit: PAGE_SIZE, cursor: after };
-    const { items: more, next_cursor: next } = await answerOf(client.listFailures(id, page));
-    setItems((before) => (after === null ? more : [...before, ...more]));
-    setCursor(next);
-    return more;
+  const read = async () => {
+    const newest = await answerOf(client.listFailures(id, { limit: PAGE_SIZE }));
+    setRead((before) => joined(newest, before));
+    return newest;
   };
-  const { data, error, reload } = useCall(() => read(null), [id, turn]);
+  const { data, error, reload } = useCall(read, [id, turn]);
   useNextFailure(items, readAgain);
   const reasons = [...new Set(items.map((one) => one.reason))].filter(Boolean).sort();
   const shown = items.filter((one) => reason === "" || one.reason === reason);
   const firstOf = new Map(shown.toReversed().map((one) => [causeKey(one), one.id]));
+  const [list, focusNext] = useNextRow(items);
+  const readMore = async () => {
+    const page = { limit: PAGE_SIZE, ...(cursor !== null && { cursor }) };
+    const more = await answerOf(client.listFailures(id, page));
+    focusNext(shown.length);
+    setRead((before) => ({ ...more, items: [...before.items, ...more.items] }));
+  };
 
   return (
     <Panel
@@ -184,9 +217,9 @@ function Failures({
           onChange={({ currentTarget }) => setReason(currentTarget.value)}
         />
       )}
-      <ol class="failures">
+      <ol class="failures" ref={list} tabIndex={-1}>
         {shown.map((failure) => (
-          <li key={failure.id}>
+          <li key={failure.id} tabIndex={-1}>
             <div class="title-line">
               <Moment at={failure.attempted_at} />
               {failure.status === "dead_lettered" && (
@@ -209,7 +242,7 @@ function Failures({
       </ol>
       {cursor !== null && (
         <div class="buttons">
-          <Button act={() => read(cursor)}>More</Button>
+          <Button act={readMore}>More</Button>
           {reason !== "" && shown.length === 0 && (
             <span class="quiet">None among the {items.length} newest: read more.</span>
           )}

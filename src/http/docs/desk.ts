@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { DeskSettings } from "../../config/config.ts";
 import { brandStyle } from "../../lib/colour.ts";
 import { noSuch } from "../../lib/errors.ts";
+import { USER_AGENT } from "../../lib/product.ts";
 import type { EventTypes } from "../../subjects/event-types/rules.ts";
 import type { App } from "../app.ts";
 import {
@@ -72,6 +73,7 @@ export function deskRoutes(
     types: [...eventTypes].map(({ name, summary }) => ({ name, summary })),
     disableAfter: autoDisableAfter,
     attemptTimeoutMs,
+    userAgent: USER_AGENT,
   };
   const site = new Site(folder, {
     atHome: (written, path) =>
