@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { describe, test, type TestContext } from "node:test";
 import type { Page } from "playwright-core";
-import { DESKTOP, skip } from "../support/browser.ts";
+import { publicId } from "../../src/lib/ids.ts";
+import { DESKTOP, PHONE, skip, type View } from "../support/browser.ts";
 import { aBusyPartner, aServedConsole, HOSTILE, signIn, TOKEN, visit } from "../support/console.ts";
 import { PUBLISHER, READER } from "../support/operator-api.ts";
 
@@ -19,9 +21,9 @@ const notice = (page: Page) => page.locator("#notice");
 describe("the console in a browser", { skip }, async () => {
   const served = skip === false ? await aServedConsole() : undefined;
   const partner = served && (await aBusyPartner(served));
-  const open = async (t: TestContext) => {
+  const open = async (t: TestContext, view: View = DESKTOP) => {
     assert.ok(served && partner);
-    return { ...served, ...partner, ...(await served.site.open(t, DESKTOP)) };
+    return { ...served, ...partner, ...(await served.site.open(t, view)) };
   };
 
   test("a wrong token is refused, the right one is accepted, and a lost session is signed out", async (t) => {
@@ -38,6 +40,26 @@ describe("the console in a browser", { skip }, async () => {
     await visit(page, "#/subscriptions");
     await refusal.waitFor();
     assert.equal(await page.getByRole("table").count(), 0, "the page is empty");
+  });
+
+  test("the reason why a bridge does not publish is shown whole, also on a phone", async (t) => {
+    const { page, ask } = await open(t, PHONE);
+    const problem = `the table \`outbox\` has no column "set_aside": see \`columns\`, at ${"db-1.internal.".repeat(6)}`;
+    const source = { name: "orders-of-the-whole-shop", kind: "outbox", problem, set_aside: 0 };
+    const said = { version: "1.2.3", host: "bridge-1", pid: 7 };
+    const counts = { lag_messages: 1_234_567, lag_bytes: null, published: 9 };
+    const url = `bridges/${publicId("brg", randomUUID())}`;
+    const body = { ...said, sources: [{ ...source, ...counts }] };
+    await ask({ method: "PUT", url, body });
+    await signIn(page, "#/overview");
+    const reason = page.getByText(problem);
+    await reason.waitFor();
+    const box = (of: string) => page.evaluate<number>(`document.querySelector(".whole")${of}`);
+    assert.ok((await box(".getBoundingClientRect().right")) <= 390);
+    const excess =
+      ".closest('td').scrollWidth - document.querySelector('.whole').closest('td').clientWidth";
+    assert.ok((await box(excess)) <= 0);
+    await ask({ method: "DELETE", url });
   });
 
   test("a reload and a further tab stay signed in, and signing out ends both", async (t) => {

@@ -14,10 +14,10 @@ const COLUMNS: Column<Row>[] = [
     line: 1,
     wide: true,
     show: ({ name, kind, problem }) => (
-      <>
+      <div class="whole">
         {name} <span class="quiet">{kind}</span>
         {problem && <div class="under">{problem}</div>}
-      </>
+      </div>
     ),
   },
   {
