@@ -77,6 +77,7 @@ export function TestEvent({
       note="It takes the way of every event: signed, retried, and shown here if an attempt fails."
     >
       <form
+        class="stack"
         onSubmit={(event) => {
           event.preventDefault();
           event.currentTarget.querySelector("button")?.focus(); // The field goes when the event is accepted.
