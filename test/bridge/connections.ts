@@ -56,6 +56,8 @@ export async function checkConnections(
 ): Promise<void> {
   const service = await aPublishingService(t);
   const url = service.operatorUrl;
+  const good = await checked({ url, sources: [source] });
+  assert.doesNotMatch(good, /^FAILS/m);
   const bridge = await aBridge(t, { url, sources: [source] });
   await bridge.logged(({ msg }) => msg === "published");
   await bridge.stop();

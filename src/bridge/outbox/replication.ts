@@ -189,7 +189,9 @@ export class OutboxReplication implements Source<Replicated> {
       `select p.pubinsert as inserts from pg_publication p
         where p.pubname = $1 and (p.puballtables or exists (
           select from pg_publication_tables t
-           where t.pubname = p.pubname and format('%I.%I', t.schemaname, t.tablename)::regclass = $2::oid))`,
+            join pg_namespace n on n.nspname = t.schemaname
+            join pg_class c on c.relnamespace = n.oid and c.relname = t.tablename
+           where t.pubname = p.pubname and c.oid = $2::oid))`,
       [publication, oid],
     );
     if (published?.inserts !== "t") {
