@@ -51,11 +51,12 @@ const NAK = "-NAK";
 
 export function natsSource(settings: Settings) {
   const aside = settings.below("set_aside");
+  const servers = settings.texts("servers");
   const read: NatsSettings = {
     client: {
-      servers: settings.texts("servers"),
+      servers,
       ...{ name: "partner-api bridge", timeout: CONNECT_MS, reconnect: false },
-      tls: settings.tls(),
+      tls: settings.tlsByName(servers),
     },
     auth: readAuth(settings.below("auth")),
     stream: settings.text("stream"),

@@ -206,10 +206,13 @@ class RabbitMqSource implements Source<RabbitMqMessage> {
     const { urls, tls, isExternal } = this.#settings;
     const url = new URL(urls[this.#connections++ % urls.length] ?? "");
     if (!url.searchParams.has("heartbeat")) url.searchParams.set("heartbeat", HEARTBEAT_S);
-    const connection = await amqp.connect(url.href, {
+    const connecting = amqp.connect(url.href, {
       ...{ timeout: CONNECT_MS, noDelay: true, keepAlive: true, ...tls },
       ...(isExternal ? { credentials: amqp.credentials.external() } : {}),
       clientProperties: { connection_name: "partner-api bridge" },
+    });
+    const connection = await connecting.catch((error: unknown) => {
+      throw explained(error as Error, url);
     });
     const lose = (error: Error) => this.#lose(connection, error);
     connection.on("error", lose);
@@ -347,4 +350,11 @@ function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (Buffer.isBuffer(value)) return value.toString();
   return isObject(value) && "!" in value ? String(value["value"]) : JSON.stringify(value);
+}
+
+/** The client drops the reason for which the broker closes a connection that is being opened. */
+function explained(error: Error, { pathname }: URL): Error {
+  if (!error.message.startsWith("Expected ConnectionOpenOk")) return error;
+  const host = decodeURIComponent(pathname.slice(1)) || "/";
+  return new SourceFault(`the broker refuses the virtual host ${host}`);
 }

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { formatDuration, parseDuration } from "../lib/duration.ts";
 import { isObject } from "../lib/objects.ts";
 
@@ -126,6 +127,14 @@ export class Settings {
     return Object.fromEntries(texts.filter(([, text]) => text !== null));
   }
 
+  /** The same for clients that compare a certificate at an IP address with the name `localhost`. */
+  tlsByName(addresses: readonly string[]): Tls | null {
+    const tls = this.tls();
+    if (tls !== null && addresses.some((address) => isIP(hostOf(address)) !== 0))
+      this.fault("tls", "needs a name in place of an IP address, which the client does not check");
+    return tls;
+  }
+
   /** The given value as it is. */
   raw(name: string): unknown {
     return this.#own(name);
@@ -184,4 +193,10 @@ export class Settings {
     }
     return null;
   }
+}
+
+/** Of a URL, or of a host with its port. */
+function hostOf(address: string): string {
+  const url = address.includes("://") ? address : `tcp://${address}`;
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, "") : "";
 }

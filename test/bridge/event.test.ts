@@ -216,6 +216,28 @@ test("settings of TLS beside a URL without TLS are a fault, and do not go in cle
   ]);
 });
 
+test("TLS needs the name of a server whose address the client would not compare with the certificate", () => {
+  const faultsOf = (source: string) => {
+    const faults: string[] = [];
+    const secrets = { env: {}, readFile: () => "" };
+    readConfiguration(`sources: [{ name: a, ${source} }]`, secrets, faults);
+    return faults;
+  };
+  const nats = (servers: string) =>
+    faultsOf(`kind: nats, servers: ${servers}, stream: a, set_aside: { subject: b }, tls: {}`);
+  const mysql = (url: string) => faultsOf(`kind: outbox, url: "${url}", tls: {}`);
+  const fault =
+    "sources[0].tls needs a name in place of an IP address, which the client does not check";
+  for (const servers of ["'10.0.0.1:4222'", "['n:4222', 'tls://[::1]:4222']", "'[fd00::1]:4222'"])
+    assert.deepEqual(nats(servers), [fault], servers);
+  for (const url of ["mysql://u:p@127.0.0.1/a", "mariadb://[::1]:3306/a"])
+    assert.deepEqual(mysql(url), [fault], url);
+  assert.deepEqual([...nats("'nats-1:4222'"), ...mysql("mysql://u:p@db-1/a")], []);
+  assert.deepEqual(mysql("mysql://u:p@db-1/a?ssl={}"), [
+    "sources[0].url must have no `ssl`: use `tls`",
+  ]);
+});
+
 const FAULTS = [
   "other is unknown",
   "sources: two have the name a",

@@ -1,6 +1,12 @@
 import { jetstream, type JetStreamClient, jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
+import {
+  connect,
+  credsAuthenticator,
+  nkeys,
+  type NodeConnectionOptions,
+} from "@nats-io/transport-node";
 import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { Afterwards } from "../ledger/afterwards.ts";
@@ -22,31 +28,94 @@ export function hasNats(t: TestContext): boolean {
 }
 
 /** A server with JetStream, and a connection to it. */
-export async function startNats(t: Pick<Afterwards, "after">, secure?: Secure) {
+export async function startNats(
+  t: Pick<Afterwards, "after">,
+  { options = [], client = {} }: Access = {},
+) {
   const folder = await aTemporaryFolder(t);
   const port = await freePort();
-  const options = ["-a", "127.0.0.1", "-p", String(port), "-js", "-sd", folder];
-  if (secure) options.push(...securedBy(secure));
-  const { kill } = await startServer(t, port, [NATS, ...options]);
-  const servers = `${secure ? "localhost" : "127.0.0.1"}:${port}`;
-  const connection = await connect({
-    ...{ servers, maxReconnectAttempts: -1, reconnectTimeWait: 100 },
-    ...(secure && { tls: { ca: secure.files.authority }, user: "bridge", pass: secure.password }),
-  });
+  const own = ["-a", "127.0.0.1", "-p", String(port), "-js", "-sd", folder];
+  const { kill } = await startServer(t, port, [NATS, ...own, ...options]);
+  const servers = `${client.tls ? "localhost" : "127.0.0.1"}:${port}`; // The certificate is for the name.
+  const always = { servers, maxReconnectAttempts: -1, reconnectTimeWait: 100 };
+  const connection = await connect({ ...always, ...client });
   t.after(() => connection.close());
   const manager = await jetstreamManager(connection);
   return { servers, kill, manager, stream: jetstream(connection) };
 }
 
-interface Secure {
-  files: TlsFiles;
-  /** Of the user `bridge`. */
-  password: string;
+/** What a server asks of its clients, and how the test's own client meets it. */
+interface Access {
+  options?: readonly string[];
+  client?: NodeConnectionOptions;
 }
 
-function securedBy({ files: { ca, cert, key }, password }: Secure): string[] {
+/** TLS, and the user `bridge` with this password. */
+export function overTls({ authority, ca, cert, key }: TlsFiles, password: string): Access {
   const tls = ["--tls", "--tlscert", cert, "--tlskey", key, "--tlscacert", ca];
-  return [...tls, "--user", "bridge", "--pass", password];
+  return {
+    options: [...tls, "--user", "bridge", "--pass", password],
+    client: { tls: { ca: authority }, user: "bridge", pass: password },
+  };
+}
+
+/** A server that knows its users by their JWTs, a file of one of them, and a file of a stranger. */
+export async function byCredentials(t: Pick<Afterwards, "after">) {
+  const [operator, system, account] = [
+    nkeys.createOperator(),
+    nkeys.createAccount(),
+    nkeys.createAccount(),
+  ];
+  const all = { subs: -1, data: -1, payload: -1, imports: -1, exports: -1, conn: -1, leaf: -1 };
+  const limits = { ...all, wildcards: true };
+  const streams = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };
+  const files = {
+    "operator.jwt": jwt(operator, operator, { type: "operator" }),
+    [`${system.getPublicKey()}.jwt`]: jwt(operator, system, { type: "account", limits }),
+    [`${account.getPublicKey()}.jwt`]: jwt(operator, account, {
+      ...{ type: "account", limits: { ...limits, ...streams } },
+    }),
+  };
+  const folder = await aTemporaryFolder(t);
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  const config = join(folder, "server.conf");
+  await writeFile(
+    config,
+    `operator: "${join(folder, "operator.jwt")}"
+     system_account: ${system.getPublicKey()}
+     resolver: MEMORY
+     resolver_preload: {${[system, account]
+       .map((one) => `${one.getPublicKey()}: "${files[`${one.getPublicKey()}.jwt`] ?? ""}"`)
+       .join(", ")}}`,
+  );
+  const creds = credentials(account);
+  const authenticator = credsAuthenticator(new TextEncoder().encode(creds));
+  const access: Access = { options: ["-c", config], client: { authenticator } };
+  return { access, creds, stranger: credentials(nkeys.createAccount()) };
+}
+
+type Key = ReturnType<typeof nkeys.createUser>;
+
+/** As `nsc` writes it. */
+function credentials(account: Key): string {
+  const user = nkeys.createUser();
+  const token = jwt(account, user, { type: "user", subs: -1, data: -1, payload: -1 });
+  const seed = new TextDecoder().decode(user.getSeed());
+  return `-----BEGIN NATS USER JWT-----
+${token}
+------END NATS USER JWT------
+-----BEGIN USER NKEY SEED-----
+${seed}
+------END USER NKEY SEED------
+`;
+}
+
+function jwt(issuer: Key, subject: Key, nats: object): string {
+  const [iss, sub] = [issuer.getPublicKey(), subject.getPublicKey()];
+  const claims = { iat: 1, iss, sub, name: sub, nats: { ...nats, version: 2 } };
+  const base64 = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
+  const said = `${base64({ typ: "JWT", alg: "ed25519-nkey" })}.${base64(claims)}`;
+  return `${said}.${Buffer.from(issuer.sign(Buffer.from(said))).toString("base64url")}`;
 }
 
 /** A stream of one subject for each of ten keys, and one for what is set aside. */

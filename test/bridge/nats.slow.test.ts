@@ -11,7 +11,7 @@ import { aBridge, aFakeService, checked } from "../support/bridge.ts";
 import { samplesOf } from "../support/page-samples.ts";
 import { checkConnections, tlsFiles } from "./connections.ts";
 import { assertBalanced, runLedger } from "./ledger.ts";
-import { aNatsBroker, hasNats, startNats } from "./nats-broker.ts";
+import { aNatsBroker, byCredentials, hasNats, overTls, startNats } from "./nats-broker.ts";
 import { SHORT } from "./plans.ts";
 
 test("each message is one event while bridges, service, database and server are killed", async (t) => {
@@ -140,11 +140,16 @@ function keyOf(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("base64url")}`;
 }
 
+const STREAMS = {
+  event: { organization: "acme", type: "order.created", data: { pointer: "" } },
+  set_aside: { subject: "aside" },
+};
+
 test("over TLS with a user of its own, messages are published, and each fault of a connection is named", async (t) => {
   if (!hasNats(t)) return;
   const files = await tlsFiles(t);
   const PASSWORD = "secret-of-the-bridge";
-  const { stream, manager, servers } = await startNats(t, { files, password: PASSWORD });
+  const { stream, manager, servers } = await startNats(t, overTls(files, PASSWORD));
   await manager.streams.add({ name: "orders", subjects: ["orders.*"] });
   await manager.streams.add({ name: "aside", subjects: ["aside"] });
   await stream.publish("orders.a", '{"n":1}');
@@ -152,8 +157,7 @@ test("over TLS with a user of its own, messages are published, and each fault of
   await checkConnections(t, {
     source: {
       ...{ name: "orders", kind: "nats", servers, stream: "orders", auth },
-      event: { organization: "acme", type: "order.created", data: { pointer: "" } },
-      ...{ set_aside: { subject: "aside" }, tls: { ca: files.authority } },
+      ...{ ...STREAMS, tls: { ca: files.authority } },
     },
     secrets: [PASSWORD, "wrong-password"],
     faults: [
@@ -163,4 +167,33 @@ test("over TLS with a user of its own, messages are published, and each fault of
       [{ tls: { ca: files.stranger } }, /certificate/],
     ],
   });
+});
+
+test("a token, or a file of credentials with a key, signs the bridge in, and another is refused", async (t) => {
+  if (!hasNats(t)) return;
+  const TOKEN = "token-of-the-bridge";
+  const { access, creds, stranger } = await byCredentials(t);
+  const ways = [
+    [
+      { options: ["--auth", TOKEN], client: { token: TOKEN } },
+      { token: TOKEN },
+      { token: "wrong-token" },
+    ],
+    [access, { creds }, { creds: stranger }],
+  ] as const;
+  for (const [server, auth, wrong] of ways) {
+    const { stream, manager, servers } = await startNats(t, server);
+    await manager.streams.add({ name: "orders", subjects: ["orders.*"] });
+    await manager.streams.add({ name: "aside", subjects: ["aside"] });
+    await stream.publish("orders.a", '{"n":1}');
+    await checkConnections(t, {
+      source: { ...{ name: "orders", kind: "nats", servers, stream: "orders", auth }, ...STREAMS },
+      secrets: Object.values({ ...auth, ...wrong }),
+      faults: [
+        [{ auth: wrong }, /authorization/i],
+        [{ auth: undefined }, /authorization|signature/i],
+        [{ tls: {}, servers: servers.replace("127.0.0.1", "localhost") }, /support 'tls'/],
+      ],
+    });
+  }
 });

@@ -1,10 +1,11 @@
 import { type ConfirmChannel, connect } from "amqplib";
-import { mkdir } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Afterwards } from "../ledger/afterwards.ts";
 import { freePort } from "../support/free-port.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 import { startServer } from "./broker-server.ts";
+import type { TlsFiles } from "./connections.ts";
 import type { Broker } from "./ledger.ts";
 import { insist } from "./outbox-ledger.ts";
 
@@ -12,9 +13,11 @@ import { insist } from "./outbox-ledger.ts";
 export const RABBITMQ = "/usr/lib/rabbitmq/bin/rabbitmq-server";
 
 /** One node, with a port mapper of its own. */
-export async function startRabbitMq(t: Pick<Afterwards, "after">) {
+export async function startRabbitMq(t: Pick<Afterwards, "after">, tls?: TlsFiles) {
   const folder = await aTemporaryFolder(t);
   const [port, distribution, mapper] = [await freePort(), await freePort(), await freePort()];
+  const securePort = await freePort();
+  if (tls) await writeFile(join(folder, "secured.conf"), securedBy(tls, securePort));
   await mkdir(join(folder, "home"));
   const local = "-kernel inet_dist_use_interface {127,0,0,1}";
   const env = {
@@ -27,14 +30,20 @@ export async function startRabbitMq(t: Pick<Afterwards, "after">) {
     RABBITMQ_DIST_PORT: String(distribution),
     RABBITMQ_MNESIA_BASE: join(folder, "data"),
     RABBITMQ_LOG_BASE: join(folder, "log"),
-    RABBITMQ_CONFIG_FILE: join(folder, "none"),
+    RABBITMQ_CONFIG_FILE: join(folder, tls ? "secured.conf" : "none"),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, "plugins"),
     RABBITMQ_CONF_ENV_FILE: join(folder, "none"),
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: local,
   };
   await startServer(t, mapper, ["epmd"], env);
   const { kill } = await startServer(t, port, [RABBITMQ], env);
-  return { url: `amqp://guest:guest@127.0.0.1:${port}`, kill };
+  return { url: `amqp://guest:guest@127.0.0.1:${port}`, kill, securePort };
+}
+
+function securedBy({ ca, cert, key }: TlsFiles, port: number): string {
+  const files = { cacertfile: ca, certfile: cert, keyfile: key };
+  const lines = Object.entries(files).map(([name, path]) => `ssl_options.${name} = ${path}\n`);
+  return `listeners.ssl.default = 127.0.0.1:${port}\nssl_options.verify = verify_none\n${lines.join("")}`;
 }
 
 /** A quorum queue, and one for what is set aside. */

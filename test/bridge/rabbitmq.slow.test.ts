@@ -9,7 +9,9 @@ import { aBridge, aFakeService, checked } from "../support/bridge.ts";
 import { samplesOf } from "../support/page-samples.ts";
 import { skipOrFail } from "../support/required.ts";
 import { Afterwards } from "../ledger/afterwards.ts";
+import { checkConnections, tlsFiles } from "./connections.ts";
 import { assertBalanced, runLedger } from "./ledger.ts";
+import { insist } from "./outbox-ledger.ts";
 import { SHORT } from "./plans.ts";
 import type { ConfirmChannel, GetMessage } from "amqplib";
 import { aRabbitMqBroker, channelOf, RABBITMQ, startRabbitMq } from "./rabbitmq-broker.ts";
@@ -153,3 +155,32 @@ async function taken(channel: ConfirmChannel, queue: string, count: number): Pro
 
 const keysOf = (asked: readonly { events: Record<string, unknown>[] }[]) =>
   new Set(asked.flatMap(({ events }) => events.map((event) => event["dedupe_key"])));
+
+test("over TLS, messages are published, and each fault of a connection is named", async (t) => {
+  if (!hasRabbitMq(t)) return;
+  const files = await tlsFiles(t);
+  const afterwards = new Afterwards(); // The last opened is closed first: a channel of a broker that is gone never closes.
+  t.after(() => afterwards.run());
+  const { url, securePort } = await startRabbitMq(afterwards, files);
+  const open = channelOf(afterwards, url);
+  const channel = await insist(open);
+  for (const queue of ["orders", "orders.aside"]) await channel.assertQueue(queue);
+  channel.sendToQueue("orders", Buffer.from('{"n":1}'), { messageId: "1" });
+  await channel.waitForConfirms();
+  const urlOf = (user: string, host = "localhost") => `amqps://${user}@${host}:${securePort}`;
+  await checkConnections(t, {
+    source: {
+      ...{ name: "orders", kind: "rabbitmq", url: urlOf("guest:guest"), queues: "orders" },
+      event: { organization: "acme", type: "order.created", data: { pointer: "" } },
+      ...{ set_aside: { queue: "orders.aside" }, tls: { ca: files.authority } },
+    },
+    secrets: ["wrong-password"],
+    faults: [
+      [{ url: urlOf("guest:wrong-password") }, /ACCESS.REFUSED/i],
+      [{ url: `${urlOf("guest:guest")}/else%2Fwhere` }, /refuses the virtual host else\/where$/],
+      [{ tls: {} }, /certificate/],
+      [{ tls: { ca: files.stranger } }, /certificate/],
+      [{ url: urlOf("guest:guest", "127.0.0.1") }, /altnames|IP/],
+    ],
+  });
+});

@@ -27,7 +27,8 @@ export function outboxSource(settings: Settings) {
         new OutboxReplication({ url, slot, publication, ...table }, context as never),
     };
   }
-  const tls = isMySql ? settings.tls() : null;
+  if (isMySql && /[?&]ssl=/.test(url)) settings.fault("url", "must have no `ssl`: use `tls`");
+  const tls = isMySql ? settings.tlsByName([url]) : null;
   const pollMs = settings.duration("poll", { minMs: 1, maxMs: 60_000, fallbackMs: 250 });
   return {
     defaults: DEFAULTS,
