@@ -1,4 +1,4 @@
-// Depends on: deploy, src
+// Depends on: deploy, src, docs
 
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
@@ -52,6 +52,16 @@ const EVERYTHING = [
   ...["api", "dispatcher"].map((role) => `roles.${role}.autoscaling.enabled=true`),
   ...["settings.RETENTION=7d", "imagePullSecrets[0].name=pull", "nodeSelector.disk=ssd"],
 ];
+
+/** The options with which docs/bridge.md adds a bridge to a release. */
+async function optionsOfThePage(): Promise<string[]> {
+  const page = await readFile(join(ROOT, "docs/bridge.md"), "utf8");
+  const [, command = ""] =
+    /helm upgrade partner-api deploy\/helm --reuse-values (.*?)\n\n/s.exec(page) ?? [];
+  const options = [...command.matchAll(/(--set(?:-json)?) (?:'([^']+)'|(\S+))/g)];
+  assert.equal(options.length, 3);
+  return options.flatMap(([, flag = "", quoted, bare = ""]) => [flag, quoted ?? bare]);
+}
 
 /** The part of a rendered chart with one object. */
 function objectOf(rendered: string, kind: string, name: string): string {
@@ -205,10 +215,9 @@ test("a release can be a gateway alone: it needs no database, and reaches the ce
   assert.match(gateway, /CELLS\n +value: zz=http:\/\/cell-zz:8081 01=http:\/\/cell-01:8081/);
 });
 
-test("a bridge has its sources as a file, its secrets as variables, and reaches the operators' listener and what `egress` names", async (t) => {
+test("by the page's command, a bridge has its sources as a file, its secrets as variables, and reaches the operators' listener and what `egress` names", async (t) => {
   if (!(await requireProgram(t, "go", ["version"]))) return;
-  const egress = '[{"to":[{"ipBlock":{"cidr":"10.2.0.0/16"}}]}]';
-  const rendered = await template("--set", BRIDGE.join(), "--set-json", `bridge.egress=${egress}`);
+  const rendered = await template(...(await optionsOfThePage()));
   const config = parse(objectOf(rendered, "ConfigMap", "partner-api-bridge")) as {
     data: Record<string, string>;
   };
