@@ -6,6 +6,8 @@ import { isObject } from "../lib/objects.ts";
  */
 export class JsonText {
   readonly #text: string;
+  /** Where the values of an object begin, by its own place and their names. */
+  readonly #members = new Map<number, ReadonlyMap<string, number>>();
 
   /** Throws a SyntaxError if the text is not JSON. */
   constructor(text: string) {
@@ -24,23 +26,38 @@ export class JsonText {
   }
 
   #child(parent: number, name: string): number | undefined {
+    const opening = this.#text[parent];
+    if (opening === "{") return this.#membersOf(parent).get(name);
+    if (opening !== "[") return undefined;
+    for (const [own, at] of this.#children(parent)) if (own === name) return at;
+    return undefined;
+  }
+
+  /** They are kept, because most members of an event are looked for in the same object. */
+  #membersOf(parent: number): ReadonlyMap<string, number> {
+    const known = this.#members.get(parent);
+    if (known !== undefined) return known;
+    const members = new Map(this.#children(parent));
+    this.#members.set(parent, members);
+    return members;
+  }
+
+  /** The names in an object, or the indexes in a list, and where their values begin. */
+  *#children(parent: number): Generator<[name: string, at: number]> {
     const text = this.#text;
     const hasNames = text[parent] === "{";
-    if (!hasNames && text[parent] !== "[") return undefined;
-    let found: number | undefined;
     let at = skipSpace(text, parent + 1);
     for (let index = 0; text[at] !== "}" && text[at] !== "]"; index++) {
       let own = String(index);
       if (hasNames) {
         const end = endOfString(text, at);
-        own = JSON.parse(text.slice(at, end)) as string;
+        own = nameIn(text.slice(at, end));
         at = skipSpace(text, skipSpace(text, end) + 1);
       }
-      if (own === name) found = at;
+      yield [own, at];
       at = skipSpace(text, endOfValue(text, at));
       if (text[at] === ",") at = skipSpace(text, at + 1);
     }
-    return found;
   }
 }
 
@@ -62,18 +79,26 @@ export function unwrapped(value: string): string {
   }
 }
 
-const SPACE = /[\t\n\r ]*/y;
+/** Of the characters up to this one, JSON has white space alone between values. */
+const SPACE = 0x20;
 const SCALAR = /[^\t\n\r ,\]}]*/y;
 const MARK = /["{}[\]]/g;
 
-function skipSpace(text: string, at: number): number {
-  return endOf(SPACE, text, at);
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (text.charCodeAt(at) <= SPACE) at++;
+  return at;
 }
 
-function endOf(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at;
-  pattern.test(text);
-  return pattern.lastIndex;
+function endOfScalar(text: string, start: number): number {
+  SCALAR.lastIndex = start;
+  SCALAR.test(text);
+  return SCALAR.lastIndex;
+}
+
+/** Of a string as it was written. Most names have no escapes. */
+function nameIn(written: string): string {
+  return written.includes("\\") ? (JSON.parse(written) as string) : written.slice(1, -1);
 }
 
 function endOfString(text: string, start: number): number {
@@ -86,7 +111,7 @@ function endOfString(text: string, start: number): number {
 
 function endOfValue(text: string, start: number): number {
   if (text[start] === '"') return endOfString(text, start);
-  if (text[start] !== "{" && text[start] !== "[") return endOf(SCALAR, text, start);
+  if (text[start] !== "{" && text[start] !== "[") return endOfScalar(text, start);
   let depth = 0;
   let at = start;
   do {
