@@ -11,15 +11,21 @@ const db = await createDatabase();
 const { deps } = await createEngine(db);
 const organization = await createOrganization(deps, { slug: "acme" });
 
-/** Successes from a moment on, one a second. */
-async function succeed(id: SubscriptionId, count: number, from: string): Promise<void> {
+/** Successes from a moment on, one a second unless said, in no order. */
+async function succeed(
+  id: SubscriptionId,
+  count: number,
+  from: string,
+  stepMs = 1_000,
+): Promise<void> {
   await db`
     insert into finished_deliveries (id, finished_at, subscription_number, ending, attempts, duration_ms)
     select (ms || substr(gen_random_uuid()::text, 14))::uuid, at + interval '1 ms',
            (select number from subscriptions where id = ${id}), 200, 1, 1
       from generate_series(1, ${count}::int) as n
-     cross join lateral (select ${from}::timestamptz + n * interval '1 second' as at) as t
-     cross join lateral (select left(first_id_at(at)::text, 13) as ms) as i`;
+     cross join lateral (select ${from}::timestamptz + n * ${stepMs}::int * interval '1 ms' as at) as t
+     cross join lateral (select left(first_id_at(at)::text, 13) as ms) as i
+     order by random()`;
 }
 
 async function rowsRead(tx: Queryable): Promise<number> {
@@ -35,7 +41,7 @@ async function newest() {
     const owner = { kind: "organization", id: organization.id } as const;
     const before = await rowsRead(tx);
     const attempts = await listRecentAttempts(tx, owner, 100);
-    const times = attempts.map(({ attemptedAt }) => attemptedAt.toISOString().slice(0, 19));
+    const times = attempts.map(({ attemptedAt }) => attemptedAt.toISOString().slice(0, -1));
     return { times, read: (await rowsRead(tx)) - before };
   });
 }
@@ -48,11 +54,24 @@ test("the newest attempts of an organization are exact, and few rows of its many
   await ownerOf(db)`analyze finished_deliveries`;
 
   const even = await newest();
-  assert.deepEqual([even.times.length, even.times[0]], [100, "2026-02-01T00:08:20"]);
+  assert.deepEqual([even.times.length, even.times[0]], [100, "2026-02-01T00:08:20.000"]);
   assert.ok(even.read <= 1_000, `${even.read} rows were read`);
 
   await succeed(busy.id, 150, "2026-02-02");
   const { times, read } = await newest();
-  assert.deepEqual([times.at(0), times.at(-1)], ["2026-02-02T00:02:30", "2026-02-02T00:00:51"]);
+  assert.deepEqual(
+    [times.at(0), times.at(-1)],
+    ["2026-02-02T00:02:30.000", "2026-02-02T00:00:51.000"],
+  );
   assert.ok(read <= 1_000, `${read} rows were read`);
+});
+
+test("the newest attempts are exact within a second", async () => {
+  const { id } = await aSubscription(deps, organization.id);
+  await succeed(id, 900, "2026-02-03", 1);
+  const { times } = await newest();
+  assert.deepEqual(
+    times,
+    Array.from({ length: 100 }, (_, i) => `2026-02-03T00:00:00.${900 - i}`),
+  );
 });
