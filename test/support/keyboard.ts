@@ -35,7 +35,7 @@ export function focused(page: Page): Promise<Stop> {
 
 /** Waits until what has the focus is called so. */
 export async function focusedIs(page: Page, tag: string, name: string | RegExp): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 30_000;
   for (;;) {
     const { name: found, tag: of } = await focused(page);
     if (of === tag && isCalled(found, name)) return;
