@@ -67,8 +67,6 @@ describe("the console on call", { skip }, async () => {
     const organization = await anOrganization(deps);
     for (let i = 0; i < 51; i++) await aSubscription(deps, organization);
     const [event = ""] = await publish(deps, organization);
-    await deps.db`
-      update waiting_deliveries set created_at = created_at + interval '1 hour' where event_id = ${event}`;
     const [{ at } = { at: new Date(0) }] = await deps.db<
       { at: Date }[]
     >`select moment_of(${event}::uuid) as at`;
