@@ -38,7 +38,7 @@ export async function createDatabase({
   const { lent, owner } = isHostile ? await makeHostile(kind) : await takeOver(kind);
   const { name, password } = lent;
   const url = urlOf(server, name, { username: name, password });
-  const db = connect(url, { max, name: "test" });
+  const db = connect(patiently(url), { max, name: "test" });
   databases.set(db, { url, owner, ownersUrl: urlOf(server, name) });
   after(async () => {
     await Promise.all([db, owner].map((pool) => pool.end({ timeout: 1 })));
@@ -84,7 +84,7 @@ async function drop(lent: LentDatabase): Promise<void> {
 }
 
 function ownersPool({ server, name }: Pick<LentDatabase, "server" | "name">): Database {
-  return connect(urlOf(server, name), { max: 4, name: "test owner" });
+  return connect(patiently(urlOf(server, name)), { max: 4, name: "test owner" });
 }
 
 /** Its settings hold from the next connection on. */
@@ -134,6 +134,13 @@ function known(db: Database): Known {
   return found;
 }
 
+/** On a busy machine, a connection takes longer than a service would wait for it. */
+function patiently(url: string): string {
+  const patient = new URL(url);
+  patient.searchParams.set("connect_timeout", "60");
+  return patient.href;
+}
+
 function serverUrl(): string {
   const url = process.env["TEST_DATABASE_URL"];
   if (!url) throw new Error("TEST_DATABASE_URL is not set: run npm test");
@@ -154,7 +161,7 @@ async function withAdmin<Result>(
   server: string,
   work: (admin: Database) => Promise<Result>,
 ): Promise<Result> {
-  const admin = connect(server, { max: 1, name: "test admin" });
+  const admin = connect(patiently(server), { max: 1, name: "test admin" });
   try {
     return await work(admin);
   } finally {
