@@ -34,7 +34,7 @@ const TYPESCRIPT_GENERATORS = [
   "esbuild@0.28.2",
   "typescript@5.9.3",
 ];
-const JAVA_GENERATOR = "org.openapitools:openapi-generator-maven-plugin:7.25.0";
+const OPENAPI_GENERATOR = "org.openapitools:openapi-generator-maven-plugin:7.25.0";
 
 /** A running service, a key for it, and an empty folder with its document. */
 async function aWorkshop(t: TestContext) {
@@ -84,16 +84,7 @@ test("a client by openapi-python-client calls all six operations", async (t) => 
 test("a client by openapi-generator for Java calls all six operations", async (t) => {
   if (!(await requireProgram(t, "mvn", ["--version"]))) return;
   const { base, folder, run, slug } = await aWorkshop(t);
-  const option = (name: string, value: string) =>
-    `-Dopenapi.generator.maven.plugin.${name}=${value}`;
-  const options = [
-    option("inputSpec", join(folder, "openapi.json")),
-    option("generatorName", "java"),
-    option("library", "native"),
-    option("output", join(folder, "client")),
-  ];
-  await writeFile(join(folder, "pom.xml"), POM);
-  await run("mvn", "-q", "-B", `${JAVA_GENERATOR}:generate`, ...options);
+  await generate({ folder, run }, "java", ["library", "native"]);
 
   await copyFile(join(CALLS, "Calls.java"), join(folder, "client/src/main/java/Calls.java"));
   const main = ["-Dexec.mainClass=Calls", `-Dexec.args=${base}`];
@@ -111,6 +102,53 @@ test("a client by openapi-generator for Java calls all six operations", async (t
     assert.ok(output.includes(`${line}\n`), `${line}: ${output}`);
   }
 });
+
+test("a client by openapi-generator for Rust calls all six operations", async (t) => {
+  if (!(await requireProgram(t, "mvn", ["--version"]))) return;
+  if (!(await requireProgram(t, "cargo", ["--version"]))) return;
+  const { base, folder, run, slug } = await aWorkshop(t);
+  await generate({ folder, run }, "rust");
+
+  await copyFile(join(CALLS, "calls.rs"), join(folder, "client/src/main.rs"));
+  const manifest = ["--manifest-path", "client/Cargo.toml"];
+  await run(
+    "cargo",
+    "add",
+    "--quiet",
+    ...manifest,
+    "tokio@1",
+    "--features",
+    "macros,rt-multi-thread",
+  );
+  const { lines } = await run("cargo", "run", "--quiet", ...manifest, "--", base);
+  assert.deepEqual(lines, [
+    `getIdentity ${slug}`,
+    "createSubscription whsec_",
+    "listSubscriptions true",
+    "sendTestEvent true",
+    "listFailures [] true",
+    "deleteSubscription",
+    "a problem error in response: status code 404 Not Found",
+  ]);
+});
+
+type Workshop = Pick<Awaited<ReturnType<typeof aWorkshop>>, "folder" | "run">;
+
+/** Makes a client by openapi-generator in the folder `client`. */
+async function generate(
+  { folder, run }: Workshop,
+  language: string,
+  ...further: [name: string, value: string][]
+): Promise<void> {
+  const options = [
+    ["inputSpec", join(folder, "openapi.json")],
+    ["generatorName", language],
+    ["output", join(folder, "client")],
+    ...further,
+  ].map(([name, value]) => `-Dopenapi.generator.maven.plugin.${name}=${value}`);
+  await writeFile(join(folder, "pom.xml"), POM);
+  await run("mvn", "-q", "-B", `${OPENAPI_GENERATOR}:generate`, ...options);
+}
 
 test("a client by oapi-codegen, with its defaults, calls all six operations", async (t) => {
   if (!(await requireProgram(t, "go", ["version"]))) return;
