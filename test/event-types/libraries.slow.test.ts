@@ -263,6 +263,24 @@ test("every part of an `allOf` adds its members, also beside alternatives", asyn
   );
 });
 
+test("no member is lost among many alternatives, or two lists of them", async (t) => {
+  const oneOf = (prefix: string, count: number) => ({
+    oneOf: Array.from({ length: count }, (_, i) => ({
+      ...{ type: "object", properties: { [`${prefix}${i}`]: TEXT }, required: [`${prefix}${i}`] },
+    })),
+  });
+  const at = { properties: { at: TEXT }, required: ["at"] };
+  for (const lists of [[oneOf("a", 13)], [oneOf("a", 4), oneOf("b", 4)]]) {
+    const schema = { allOf: [at, ...lists] };
+    const example = { at: "now", a0: "x", ...(lists.length > 1 && { b3: "x" }) };
+    const types = await typesOf(t, schema, { example });
+    for (const name of Object.keys(example))
+      assert.match(types, new RegExp(`"${name}"\\??: string;`));
+    const go = await typesOf(t, schema, { example, language: "go" });
+    for (const name of Object.keys(example)) assert.match(go, new RegExp(`json:"${name}[",]`));
+  }
+});
+
 test("definitions that several places share are named types, written once", async (t) => {
   const schema = {
     properties: {

@@ -193,8 +193,8 @@ function isWorthAName({ kind }: Shape): boolean {
   return kind === "object" || kind === "union" || kind === "literals";
 }
 
-/** Alternatives that a type may have. More would hide what they have in common. */
-const ALTERNATIVES_MAX = 12;
+/** Pairs of alternatives that a type may have. More would hide what they have in common. */
+const PAIRS_MAX = 12;
 
 /** What all parts allow. Where no type says so, it allows more. */
 function merged(parts: readonly Shape[]): Shape {
@@ -214,13 +214,28 @@ function both(one: Shape, other: Shape): Shape {
 
 /** The pairs of their alternatives that a value can have at once. */
 function bothOfUnions(one: Shape, other: Shape): Shape {
-  const pairs = alternativesOf(one).flatMap((a) =>
-    alternativesOf(other)
-      .filter((b) => areOfOneKind(a, b))
-      .map((b) => both(a, b)),
+  const [some, others] = [alternativesOf(one), alternativesOf(other)];
+  const areMany = some.length > 1 && others.length > 1 && some.length * others.length > PAIRS_MAX;
+  if (areMany) return both(one, loose(others));
+  const pairs = some.flatMap((a) =>
+    others.filter((b) => areOfOneKind(a, b)).map((b) => both(a, b)),
   );
-  if (pairs.length > 0 && pairs.length <= ALTERNATIVES_MAX) return union(pairs);
-  return plainOf(one).kind === "union" && plainOf(other).kind !== "union" ? other : one;
+  if (pairs.length > 0) return union(pairs);
+  return some.length > 1 && others.length === 1 ? other : one;
+}
+
+/** One object with the members of all alternatives, and none required. */
+function loose(alternatives: readonly Shape[]): Shape {
+  const members = new Map<string, Member>();
+  for (const plain of alternatives.map(plainOf)) {
+    if (plain.kind !== "object") return ANY;
+    for (const member of plain.members) {
+      const before = members.get(member.name)?.shape;
+      const shape = before ? union([before, member.shape]) : member.shape;
+      members.set(member.name, { ...member, required: false, shape });
+    }
+  }
+  return { kind: "object", members: [...members.values()] };
 }
 
 function alternativesOf(shape: Shape): readonly Shape[] {

@@ -1,4 +1,10 @@
-import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../../lib/ids.ts";
+import {
+  type DeliveryId,
+  type EventId,
+  firstIdAt,
+  type OrganizationId,
+  type SubscriptionId,
+} from "../../lib/ids.ts";
 import type { Queryable } from "../../postgres/database.ts";
 import type { Fragment } from "../../postgres/driver/statement.ts";
 import { isHeld } from "../subscriptions/sql.ts";
@@ -66,9 +72,9 @@ export async function countWaiting(
 /** A delivery's id begins with the millisecond of its creation. */
 function isInTime(db: Queryable, { since, until, createdAt }: WaitingFilter): Fragment {
   return db`
-    id < first_id_at(${createdAt}::timestamptz + interval '1 ms')
-    ${since ? db`and id >= first_id_at(${since})` : db``}
-    ${until ? db`and id < first_id_at(${until})` : db``}`;
+    id < ${firstIdAt(new Date(createdAt.getTime() + 1))}
+    ${since ? db`and id >= ${firstIdAt(since)}` : db``}
+    ${until ? db`and id < ${firstIdAt(until)}` : db``}`;
 }
 
 function fits(db: Queryable, filter: WaitingFilter): Fragment {

@@ -1,12 +1,13 @@
-import type {
-  AttemptId,
-  ChangeId,
-  DeliveryId,
-  EventId,
-  KeyId,
-  OrganizationId,
-  RedeliveryId,
-  SubscriptionId,
+import {
+  type AttemptId,
+  type ChangeId,
+  type DeliveryId,
+  type EventId,
+  firstIdAt,
+  type KeyId,
+  type OrganizationId,
+  type RedeliveryId,
+  type SubscriptionId,
 } from "../../lib/ids.ts";
 import { hasId } from "../deliveries/sql.ts";
 import { arrayText } from "../../postgres/array-text.ts";
@@ -70,8 +71,8 @@ export async function listChanges(
        ${action === undefined ? db`` : db`and action = ${action}`}
        ${subject === undefined ? db`` : db`and subject = ${subject}`}
        ${withReads ? db`` : db`and action not like 'read\\_%'`}
-       ${since ? db`and id >= first_id_at(${since})` : db``}
-       ${until ? db`and id < first_id_at(${until})` : db``}
+       ${since ? db`and id >= ${firstIdAt(since)}` : db``}
+       ${until ? db`and id < ${firstIdAt(until)}` : db``}
        ${after === null ? db`` : db`and id < ${after}`}
      order by id desc
      limit ${limit}`;
