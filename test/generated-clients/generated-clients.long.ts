@@ -34,6 +34,8 @@ const TYPESCRIPT_GENERATORS = [
   "esbuild@0.28.2",
   "typescript@5.9.3",
 ];
+const DOWN_CONVERT = "@apiture/openapi-down-convert@0.14.2";
+const PROGENITOR = "cargo-progenitor@0.15.1";
 const OPENAPI_GENERATOR = "org.openapitools:openapi-generator-maven-plugin:7.25.0";
 
 /** A running service, a key for it, and an empty folder with its document. */
@@ -119,23 +121,39 @@ test("a client by openapi-generator for Rust calls all six operations", async (t
   await generate({ folder, run }, "rust");
 
   await copyFile(join(CALLS, "calls.rs"), join(folder, "client/src/main.rs"));
-  const manifest = ["--manifest-path", "client/Cargo.toml"];
-  await run(
-    "cargo",
-    "add",
-    "--quiet",
-    ...manifest,
-    "tokio@1",
-    "--features",
-    "macros,rt-multi-thread",
-  );
-  const { lines } = await run("cargo", "run", "--quiet", ...manifest, "--", base);
-  assert.deepEqual(lines, [
+  assert.deepEqual(await runRust(run, base), [
     ...madeBy(slug),
     "deleteSubscription",
     "a problem error in response: status code 404 Not Found",
   ]);
 });
+
+test("a client by progenitor calls all six operations of the document in OpenAPI 3.0", async (t) => {
+  if (!(await requireProgram(t, "cargo", ["--version"]))) return;
+  const { base, folder, run, slug } = await aWorkshop(t);
+  const files = ["--input", "openapi.json", "--output", "openapi-3.0.json"];
+  await run("npx", "--yes", DOWN_CONVERT, ...files);
+  await run("cargo", "install", "--quiet", "--debug", "--root", "tools", PROGENITOR);
+  const options = ["--output", "client", "--name", "partner", "--version", "1.0.0"];
+  const document = ["--input", "openapi-3.0.json"];
+  await run("tools/bin/cargo-progenitor", "progenitor", ...document, ...options);
+
+  await copyFile(join(CALLS, "calls-progenitor.rs"), join(folder, "client/src/main.rs"));
+  assert.deepEqual(await runRust(run, base), [
+    ...madeBy(slug),
+    "deleteSubscription",
+    "a problem 404 Not Found",
+  ]);
+});
+
+/** Runs the program in the folder `client`, and returns what it prints. */
+async function runRust(run: Workshop["run"], base: string): Promise<string[]> {
+  const manifest = ["--manifest-path", "client/Cargo.toml"];
+  const features = ["--features", "macros,rt-multi-thread"];
+  await run("cargo", "add", "--quiet", ...manifest, "tokio@1", ...features);
+  const { lines } = await run("cargo", "run", "--quiet", ...manifest, "--", base);
+  return lines;
+}
 
 type Workshop = Pick<Awaited<ReturnType<typeof aWorkshop>>, "folder" | "run">;
 
