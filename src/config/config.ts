@@ -1,6 +1,7 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
 import type { AddressPolicy, Source } from "../egress/index.ts";
 import { findUnread } from "../postgres/driver/parameters.ts";
+import { findLists } from "../postgres/driver/url.ts";
 import { findUrlFaults } from "../postgres/session-settings.ts";
 import { RETRY_DELAYS_MS } from "../subjects/deliveries/rules.ts";
 import { ONLY_CELL } from "../subjects/keys/rules.ts";
@@ -180,11 +181,15 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
     exportCommand:
       program === undefined ? null : { program, args, env: Object.fromEntries(others) },
     misspelt: findMisspelt(Object.keys(variables), env.names),
-    unread: settings.databaseUrl === null ? [] : findUnread(variables, settings.databaseUrl),
+    unread: findUnreadBeside(settings.databaseUrl, variables),
     unfollowed: findUnfollowed(variables, env.names),
     platform: platformOf(variables),
     nodeCaFile: variables["NODE_EXTRA_CA_CERTS"] ?? null,
   };
+}
+
+function findUnreadBeside(url: string | null, variables: NodeJS.ProcessEnv): string[] {
+  return url === null ? [] : [...findUnread(variables, url), ...findLists(variables, url)];
 }
 
 /** Returns the names of all variables, so that they can be kept from a child process. */

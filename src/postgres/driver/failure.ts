@@ -18,6 +18,7 @@ export function failureAt({ host, port }: Place, cause: Error): Error {
   const cure = isRefused ? ` (${POOLER_CURE})` : "";
   shorten(cause);
   const place = host.startsWith("/") ? host : `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  if (UNSENT.test(cause.message)) return coded(`${place}: ${NO_PASSWORD}`, "28P01", cause);
   return coded(`${place}: ${wordsOf(cause)}${cure}`, codeOf(cause) || CLOSED, cause);
 }
 
@@ -43,6 +44,11 @@ export function shorten(error: Error): void {
   error.message = cut(message);
   error.stack = stack.replace(message, () => error.message);
 }
+
+/** The driver's and the server's words for a password that nobody has given. */
+const UNSENT = /^SASL: .*client password must be a|^empty password returned by client$/;
+const NO_PASSWORD =
+  "the server asks for a password, and neither the database's URL nor PGPASSWORD nor the password file has one";
 
 /** If a name has several addresses, each has its own error. */
 function wordsOf(error: Error): string {

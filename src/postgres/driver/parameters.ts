@@ -191,9 +191,15 @@ export function isClients(name: string): boolean {
 /** Returns a sentence for each parameter with a wrong value. No sentence quotes a value, because it may be a secret. */
 export function findFaults(parameters: Readonly<Record<string, string>>): string[] {
   return Object.entries(parameters).flatMap(([name, value]) => {
-    const fault = CHECKS.get(name)?.(value) ?? null;
+    const fault = CHECKS.get(name)?.(value) ?? misspelt(name);
     return fault === null ? [] : [`${name} ${fault}`];
   });
+}
+
+/** Parameters of libpq are written in lower case. The server would refuse the others by a word that it knows. */
+function misspelt(name: string): Fault {
+  const lower = name.toLowerCase();
+  return lower !== name && lower in LIBPQ ? `must be written ${lower}` : null;
 }
 
 /** Returns true if `require_auth` lets the server ask for this method. */

@@ -54,14 +54,11 @@ export function readUrl(url: string): Target {
   const { authority, parameters } = split(url);
   const faults = findUrlFaults(url);
   if (faults.length > 0) throw new Error(`the database's URL: ${faults.join("; ")}`);
-  const places = authority.hosts.map(readHost);
-  const { host = column(places, "host"), port = column(places, "port") } = parameters;
-  const hosts = listHosts(host, port, parameters["hostaddr"] ?? "");
   const ways = listWays(parameters);
   const { settings, proxyOptions } = readOptions(parameters["options"] ?? "");
   const keepAliveS = Number(parameters["keepalives_idle"] ?? 0);
   return {
-    addresses: hosts.flatMap((place) => waysTo(place, ways)),
+    addresses: placesOf(authority, parameters).flatMap((place) => waysTo(place, ways)),
     user: parameters["user"] ?? authority.user,
     password: parameters["password"] ?? authority.password,
     database: parameters["dbname"] ?? authority.database,
@@ -124,6 +121,24 @@ export function findUrlFaults(url: string): string[] {
   return [...findFaults(parameters), ...unread, ...broken];
 }
 
+/** Returns a sentence for each variable with a list that replaces what the URL lacks. The driver takes it for one value. */
+export function findLists(
+  { PGHOST, PGPORT }: Readonly<Record<string, string | undefined>>,
+  url: string,
+): string[] {
+  const { authority, parameters } = split(url);
+  const places = placesOf(authority, parameters);
+  const lists: [name: string, list: string | undefined, isRead: boolean][] = [
+    ["PGHOST", PGHOST, places.some(({ host }) => host === undefined)],
+    ["PGPORT", PGPORT, places.some(({ port }) => port === undefined)],
+  ];
+  return lists.flatMap(([name, list = "", isRead]) =>
+    isRead && list.includes(",")
+      ? [`${name} is read as one value: write the list into the database's URL`]
+      : [],
+  );
+}
+
 /** What stands in a URL before its parameters, decoded, except that hosts have their ports. */
 interface Authority {
   user: string;
@@ -134,7 +149,7 @@ interface Authority {
 
 const URL_FORM =
   /^postgres(?:ql)?:\/\/(?:([^:/?]*)(?::([^/?]*))?@)?([^@/?]*)(?:\/([^?]*))?(?:\?(.*))?$/s;
-const HOST_FORM = /^(?:\[([\da-f:.%]+)\]|([^:[\]]*))(?::(\d*))?$/i;
+const HOST_FORM = /^(?:\[([\da-f:.]+(?:%[\w.-]+)?)\]|([^:[\]]*))(?::(\d*))?$/i;
 
 /** Whether a text has the form of a database's URL. */
 export function isUrl(text: string): boolean {
@@ -203,6 +218,12 @@ function readOptions(text: string) {
 }
 
 type Place = Omit<Address, "ssl">;
+
+function placesOf(authority: Authority, parameters: Parameters): Place[] {
+  const places = authority.hosts.map(readHost);
+  const { host = column(places, "host"), port = column(places, "port") } = parameters;
+  return listHosts(host, port, parameters["hostaddr"] ?? "");
+}
 
 /** `?host=a,b&port=1,2` is a list, too. A single port applies to all hosts. */
 function listHosts(hosts: string, ports: string, addresses: string): Place[] {

@@ -24,11 +24,15 @@ async function errorOf(t: TestContext, hosts: string, query = ""): Promise<Error
   return error;
 }
 
-/** A server that sends the same bytes to every client. */
-async function aServer(t: TestContext, word: string): Promise<string> {
+/** A server that answers each message with the next of these, and closes the connection after the last. */
+async function aServer(t: TestContext, ...words: string[]): Promise<string> {
   const server = createServer((socket) => {
+    const left = [...words];
     socket.on("error", () => undefined);
-    socket.once("data", () => socket.end(Buffer.from(word, "latin1")));
+    socket.on("data", () => {
+      socket.write(Buffer.from(left.shift() ?? "", "latin1"));
+      if (left.length === 0) socket.end();
+    });
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   t.after(() => server.close());
@@ -48,6 +52,20 @@ test("an error names a host where nothing listens", async (t) => {
 test("an error quotes the server's refusal", async (t) => {
   const host = await aServer(t, errorMessage("08P01", "unsupported startup parameter: jit"));
   assert.equal(await saidBy(t, host), `${host}: unsupported startup parameter: jit`);
+});
+
+test("an error says that nobody has given the password that the server asks for", async (t) => {
+  const before = { ...process.env };
+  t.after(() => (process.env = before));
+  Object.assign(process.env, { PGPASSFILE: "/nowhere", PGPASSWORD: "" });
+  const scram = ["R\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0", "R\0\0\0\x11\0\0\0\x0br=a,s=b,i=1"];
+  for (const words of [scram, [errorMessage("28P01", "empty password returned by client")]]) {
+    const pool = openPool(t, `postgres://somebody@${await aServer(t, ...words)}/none`);
+    await assert.rejects(pool`select 1`.execute(), (error: Error) => {
+      assert.match(error.message, /: the server asks for a password, and neither the database's/);
+      return !isUnavailable(error); // It does not go away by itself.
+    });
+  }
 });
 
 test("of a long refusal the beginning is kept in every text of the error and of its cause", async (t) => {

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
+import { loadConfig } from "../../../src/config/config.ts";
 import { connect } from "../../../src/postgres/database.ts";
 import { findUnread, LIBPQ } from "../../../src/postgres/driver/parameters.ts";
 import { findUrlFaults } from "../../../src/postgres/session-settings.ts";
@@ -67,6 +68,25 @@ test("every variable of libpq is read, cannot matter, or is named by the start",
     );
     assert.doesNotMatch(named.join(), /0x/);
   }
+});
+
+test("a list in PGHOST or PGPORT is named by the start, where the URL leaves it to the variable", () => {
+  const lists = { PGHOST: "one,two", PGPORT: "5432,5433" };
+  for (const [url, ...named] of [
+    ["postgres:///d", "PGHOST", "PGPORT"],
+    ["postgres://one,two/d", "PGPORT"],
+    ["postgres://one,two:5433/d", "PGPORT"],
+    ["postgres:///d?host=one,two&port=1"],
+  ] as const) {
+    const words = "is read as one value: write the list into the database's URL";
+    const { unread } = loadConfig({ ...lists, DATABASE_URL: url });
+    assert.deepEqual(
+      unread,
+      named.map((name) => `${name} ${words}`),
+    );
+  }
+  const single = { PGHOST: "one", PGPORT: "5433", DATABASE_URL: "postgres:///d" };
+  assert.deepEqual(loadConfig(single).unread, []);
 });
 
 test("an environment full of variables of libpq changes nothing of a session", async (t) => {
@@ -144,6 +164,7 @@ for (const [query, ...faults] of [
   ["pgbouncer=true&schema=s1", /^pgbouncer .*pool_mode=transaction/, /^schema .*search_path/],
   ["DateStyle=German&timezone=CET", /^datestyle is set by the service/, /^timezone is set by/],
   ["options=-c%20IntervalStyle%3Diso_8601", /^intervalstyle is set by the service/],
+  ["SSLMODE=require&ConnectTimeout=5", /^SSLMODE must be written sslmode$/],
   ["sslmode=on&oauth_scope=secret", /^sslmode must be disable/, /^oauth_scope is not supported/],
 ] as const) {
   test(`${query} is refused with a sentence for each fault`, () => {

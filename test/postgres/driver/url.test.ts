@@ -27,6 +27,7 @@ for (const [url, places] of [
   ],
   ["postgres://u@%2Frun%2Fa%20b:5433/d", [["/run/a b", 5433]]],
   ["postgres:///d?host=/run/p", [["/run/p", undefined]]],
+  ["postgres://u@[fe80::1%25eth0]:1/d", [["fe80::1%eth0", 1]]],
   [
     "postgres://u@/d?host=one,two&port=1,2",
     [
