@@ -3,13 +3,15 @@ import { execFileSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { type AddressInfo, connect as dial, createServer } from "node:net";
+import { type AddressInfo, connect as dial, createServer, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after, test, type TestContext } from "node:test";
+import { connect as dialTls, TLSSocket } from "node:tls";
 import { connect, isUnavailable } from "../../src/postgres/database.ts";
 import { removeEmbedded, startEmbedded } from "../../src/builtin/index.ts";
 import { certificate, testAuthority } from "../support/certificates.ts";
+import { openPort } from "../support/free-port.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "tls-"));
 const [dataDir, authorityFile, strangerFile] = ["data", "ca.pem", "stranger.pem"].map((name) =>
@@ -152,6 +154,70 @@ for (const [query, method, words] of [
   test(`with ${query} a server that asks for ${method ?? "nothing"} is refused`, async () => {
     const role = method === undefined ? OWNER : `${roleOf(method)}:${PASSWORD}`;
     await assert.rejects(isEncrypted(name, `?${verified}&${query}`, role), { message: words });
+  });
+}
+
+/** Ends TLS with a certificate of its own, and begins it again with the server: somebody in between. */
+async function portInBetween(t: TestContext): Promise<number> {
+  const { key, cert } = await certificate({ addresses: [], hosts: ["localhost"], kind: "good" });
+  return openPort(
+    t,
+    createServer((client) => {
+      const there = dial({ host: listening, port: 5432, localAddress: "127.0.0.1" });
+      client.on("error", () => there.destroy()).once("data", (request) => there.write(request));
+      there
+        .on("error", () => client.destroy())
+        .once("data", (permission) => {
+          client.write(permission);
+          const ours = new TLSSocket(client, { isServer: true, key, cert });
+          const theirs = dialTls({ socket: there, rejectUnauthorized: false });
+          ours.on("error", () => theirs.destroy()).pipe(theirs);
+          theirs.on("error", () => ours.destroy()).pipe(ours);
+        });
+    }),
+  );
+}
+
+test("with channel_binding=require nobody in between can sign in", async (t) => {
+  const host = `localhost:${await portInBetween(t)}`;
+  const role = `${roleOf("scram-sha-256")}:${PASSWORD}`;
+  assert.equal(await isEncrypted(host, "?sslmode=require", role), true);
+  await assert.rejects(isEncrypted(host, "?sslmode=require&channel_binding=require", role), {
+    message: /channel binding/,
+  });
+});
+
+for (const [negotiation, first, what] of [
+  ["direct", 0x16, "TLS"],
+  ["postgres", 0, "PostgreSQL's request for it"],
+] as const) {
+  test(`with sslnegotiation=${negotiation} a connection begins with ${what}`, async (t) => {
+    const heard: Buffer[] = [];
+    const port = await openPort(
+      t,
+      createServer((client) => {
+        client
+          .on("error", () => undefined)
+          .once("data", (bytes) => {
+            heard.push(bytes);
+            client.destroy();
+          });
+      }),
+    );
+    const query = `?sslmode=require&sslnegotiation=${negotiation}`;
+    await assert.rejects(isEncrypted(`127.0.0.1:${port}`, query));
+    assert.equal(heard[0]?.[0], first);
+  });
+}
+
+for (const [query, asked] of [
+  ["keepalives_idle=30", [true, 30_000]],
+  ["keepalives=0", undefined],
+] as const) {
+  test(`${query} is followed`, async (t) => {
+    const { mock } = t.mock.method(Socket.prototype, "setKeepAlive");
+    await isEncrypted(address, `?${query}`);
+    assert.deepEqual(mock.calls[0]?.arguments, asked);
   });
 }
 
