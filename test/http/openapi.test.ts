@@ -140,6 +140,27 @@ test("a delivery is described with all its headers", () => {
   for (const name of names) assert.equal(components.parameters[name]?.name, name);
 });
 
+test("what deliveries refer to is in reach of a path, for generators that drop everything else", () => {
+  const reached = (part: object) => {
+    const found = new Set<string>();
+    const walk = (text: string) => {
+      for (const [, kind = "", name = ""] of text.matchAll(/#\/components\/(\w+)\/([^"]+)/g)) {
+        if (found.has(`${kind}/${name}`)) continue;
+        found.add(`${kind}/${name}`);
+        const components = document.components as unknown as Record<string, Record<string, object>>;
+        walk(JSON.stringify(components[kind]?.[name]));
+      }
+    };
+    walk(JSON.stringify(part));
+    return found;
+  };
+  const byPaths = reached(document.paths);
+  assert.deepEqual(
+    [...reached(document.webhooks)].filter((name) => !byPaths.has(name)),
+    ["schemas/EventEnvelope"], // The envelope of each type repeats its members.
+  );
+});
+
 test("two different schemas cannot have one name", () => {
   const paths = { a: { title: "A", type: "string" }, b: { title: "A", type: "integer" } };
   assert.throws(() => nameSchemas(paths, {}), /two different schemas are called A/);

@@ -150,7 +150,9 @@ test("a page lists every member of the top level first, and a recursion once", (
     $ref: "#/$defs/base",
     properties: {
       node: { $ref: "#/$defs/node" },
-      either: { anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }] },
+      either: {
+        anyOf: [{ properties: { a: {} }, required: ["a"] }, { properties: { b: {} } }],
+      },
       total: {},
     },
     required: ["total", "base"],
