@@ -1,3 +1,4 @@
+import type { Fault } from "../lib/errors.ts";
 import { isObject } from "../lib/objects.ts";
 import type { EventType } from "../subjects/event-types/rules.ts";
 import { faultsOfJson } from "../subjects/events/json-document.ts";
@@ -21,8 +22,8 @@ const SUMMARY_LENGTH_MAX = 200;
 /** The levels of a file that is read. */
 const DEPTH_MAX = 500;
 const FAULTS_MAX = 20;
-/** How the fault of a number begins. */
-const NUMBER = "must be a number";
+/** How the faults of a number and of a character begin. */
+const [NUMBER, CHARACTER] = ["must be a number", "must not contain"];
 const MEMBERS = ["summary", "description", "schema", "example"];
 
 /**
@@ -70,18 +71,23 @@ function parse(text: string, faults: string[]): Record<string, unknown> | null {
   return null;
 }
 
-/** What reading the file would lose. Bounds of a schema may be larger than any number of an event. */
+/** What reading the file would lose. */
 function lostOf(text: string): string[] {
   const steps = faultsOfJson(text, { depthMax: DEPTH_MAX, faultsMax: FAULTS_MAX });
   for (;;) {
     const { done, value: found } = steps.next();
     if (!done) continue;
     return found
-      .filter(
-        ({ pointer, detail }) => !pointer.startsWith("/schema/") || !detail.startsWith(NUMBER),
-      )
+      .filter((fault) => !isOfDataAlone(fault))
       .map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
   }
+}
+
+/** Bounds of a schema may be larger than any number of an event, and a pattern may name any character. */
+function isOfDataAlone({ pointer, detail }: Fault): boolean {
+  if (!pointer.startsWith("/schema/")) return false;
+  const isOfPattern = pointer.endsWith("/pattern") && detail.startsWith(CHARACTER);
+  return detail.startsWith(NUMBER) || isOfPattern;
 }
 
 function isSummary(value: unknown): boolean {

@@ -96,8 +96,9 @@ function modernize(schema: Schema): Schema {
   const { items, additionalItems, dependencies, $id, $ref, ...rest } = schema;
   const result: Schema = { ...rest };
   if (typeof $ref === "string") return { $ref, ...result };
-  if (typeof $id === "string" && $id.startsWith("#")) result["$anchor"] = $id.slice(1);
-  else if ($id !== undefined) result["$id"] = $id;
+  if (typeof $id === "string" && $id.startsWith("#")) {
+    if (!/^#(?:\/|$)/.test($id)) result["$anchor"] = $id.slice(1);
+  } else if ($id !== undefined) result["$id"] = $id;
   if (Array.isArray(items)) {
     if (items.length > 0) result["prefixItems"] = items;
     if (additionalItems !== undefined) result["items"] = additionalItems;

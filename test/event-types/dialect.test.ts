@@ -36,6 +36,31 @@ test("a schema of draft-07 is translated to 2020-12", async (t) => {
   assert.doesNotMatch(JSON.stringify(type.schema), /draft-07|dependencies|additionalItems/);
 });
 
+test("an $id of draft-07 that says where it stands is no anchor", async (t) => {
+  const schema = {
+    $schema: DRAFT_07,
+    $id: "#",
+    properties: {
+      total: { $id: "#/properties/total", type: "integer" },
+      same: { $ref: "#/properties/total" },
+    },
+  };
+  const [type] = await loadEventTypes(await aFolder(t, { "a.b.json": typeFile(schema, {}) }));
+  assert.ok(type);
+  assert.deepEqual(column(type.faultsOf({ total: "1", same: "1" }), "pointer"), [
+    "/total",
+    "/same",
+  ]);
+});
+
+test("a pattern may name characters that no data has", async (t) => {
+  const schema = { properties: { path: { type: "string", pattern: "^[^\0\ud800]+$" } } };
+  const [type] = await loadEventTypes(await aFolder(t, { "a.b.json": typeFile(schema, {}) }));
+  assert.ok(type);
+  assert.deepEqual(column(type.faultsOf({ path: "" }), "pointer"), ["/path"]);
+  assert.deepEqual(type.faultsOf({ path: "/home" }), []);
+});
+
 const REFUSED: [what: string, schema: object, fault: RegExp][] = [
   [
     "a keyword beside $ref",
