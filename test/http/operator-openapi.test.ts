@@ -72,6 +72,32 @@ test("every schema is valid, and every example fits its own", async (t) => {
   assert.ok(examples > 8);
 });
 
+test("a parameter that is refused empty is refused by the document", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const document = await documentOf(api);
+  const { compile } = validator(document);
+  const refusedEmpty: string[] = [];
+  for (const { method, path, parameters = [] } of operationsOf(document)) {
+    if (method !== "GET") continue;
+    for (const { name, in: place, schema } of parameters) {
+      if (place !== "query") continue;
+      for (const [value, text] of [
+        ["", ""],
+        [" ", "%20"],
+      ] as const) {
+        const { status } = await api.ask({
+          url: `${path.replace("/api/v1/admin/", "")}?${name}=${text}`,
+        });
+        if (status !== 422) continue;
+        refusedEmpty.push(name);
+        assert.equal(compile(schema)(value), false, `${path} ${name}=${text}`);
+      }
+    }
+  }
+  for (const name of ["cursor", "host", "organization", "reason", "until"])
+    assert.ok(refusedEmpty.includes(name), name);
+});
+
 test("responses match the document and contain nothing else", async (t) => {
   const api = startOperatorApi(t, deps);
   const document = await documentOf(api);
