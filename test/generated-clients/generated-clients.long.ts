@@ -98,9 +98,7 @@ test("a client by openapi-generator for Java calls all six operations", async (t
   await generate({ folder, run }, "java", ["library", "native"]);
 
   await copyFile(join(CALLS, "Calls.java"), join(folder, "client/src/main/java/Calls.java"));
-  const main = ["-Dexec.mainClass=Calls", `-Dexec.args=${base}`];
-  const goals = ["compile", "org.codehaus.mojo:exec-maven-plugin:3.5.0:java"];
-  const { output } = await run("mvn", "-q", "-B", "-f", "client/pom.xml", ...goals, ...main);
+  const output = await runJava(run, "Calls", base);
   for (const line of [
     `getIdentity ${slug}`,
     "createSubscription whsec_",
@@ -113,6 +111,27 @@ test("a client by openapi-generator for Java calls all six operations", async (t
     assert.ok(output.includes(`${line}\n`), `${line}: ${output}`);
   }
 });
+
+test("a client by openapi-generator for Kotlin calls all six operations", async (t) => {
+  if (!(await requireProgram(t, "mvn", ["--version"]))) return;
+  const { base, folder, run, slug } = await aWorkshop(t);
+  await generate({ folder, run }, "kotlin");
+  // The generator writes a build for Gradle alone.
+  await copyFile(join(CALLS, "kotlin.pom.xml"), join(folder, "client/pom.xml"));
+  await copyFile(join(CALLS, "Calls.kt"), join(folder, "client/src/main/kotlin/Calls.kt"));
+  const output = await runJava(run, "CallsKt", base);
+  for (const line of [...madeBy(slug), "deleteSubscription", "a problem 404"]) {
+    assert.ok(output.includes(`${line}\n`), `${line}: ${output}`);
+  }
+});
+
+/** Compiles the folder `client`, runs its main class, and returns what both print. */
+async function runJava(run: Workshop["run"], main: string, base: string): Promise<string> {
+  const options = [`-Dexec.mainClass=${main}`, `-Dexec.args=${base}`];
+  const goals = ["compile", "org.codehaus.mojo:exec-maven-plugin:3.5.0:java"];
+  const { output } = await run("mvn", "-q", "-B", "-f", "client/pom.xml", ...goals, ...options);
+  return output;
+}
 
 test("a client by openapi-generator for Rust calls all six operations", async (t) => {
   if (!(await requireProgram(t, "mvn", ["--version"]))) return;
