@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { SourceConfiguration } from "./configuration.ts";
 import { Unfit } from "./document.ts";
 import { toEvent } from "./event.ts";
 import type { Publisher } from "./publisher.ts";
-import { type BridgeLog, type Message, SourceFault } from "./source.ts";
+import { type BridgeLog, type Message, type Source, SourceFault } from "./source.ts";
 
 interface Checking {
   sources: readonly SourceConfiguration[];
@@ -31,7 +32,7 @@ export async function checkBridge({
     const stop = new AbortController();
     const source = configured.open({ name, stop: stop.signal, log, now, forget: () => undefined });
     try {
-      const { facts, first } = await source.check();
+      const { facts, first } = await checkStarted(source);
       for (const fact of facts) write(`ok    ${name}: ${fact}`);
       write(first === null ? `ok    ${name}: no message waits` : show(name, first));
     } catch (error) {
@@ -54,4 +55,21 @@ export async function checkBridge({
     }
   }
   return isSound;
+}
+
+/** A server that is starting gets so long. */
+const START = { withinMs: 20_000, pauseMs: 500 };
+
+/** Repeats the check of a source while its server says that it is starting. */
+async function checkStarted(source: Source): ReturnType<Source["check"]> {
+  const untilMs = performance.now() + START.withinMs;
+  for (;;) {
+    try {
+      return await source.check();
+    } catch (error) {
+      if (!source.isStarting?.(error) || performance.now() > untilMs) throw error;
+    }
+    await source.close().catch(() => undefined);
+    await sleep(START.pauseMs);
+  }
 }

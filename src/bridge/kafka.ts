@@ -1,4 +1,5 @@
 import type { Admin, Consumer, EachBatchPayload, KafkaConfig, Producer } from "kafkajs";
+import { isObject } from "../lib/objects.ts";
 import { Inbox } from "./inbox.ts";
 import { Offsets } from "./offsets.ts";
 import type { Settings } from "./settings.ts";
@@ -148,6 +149,12 @@ class KafkaSource implements Source<KafkaMessage> {
     return { facts, first };
   }
 
+  /** The client repeats neither a join of the group nor a request for its offsets when the group's coordinator is loading. */
+  isStarting(error: unknown): boolean {
+    const { cause, type } = error as { cause?: unknown; type?: string };
+    return STARTING.has(type ?? "") || (isObject(cause) && this.isStarting(cause));
+  }
+
   async close(): Promise<void> {
     const clients = this.#clients;
     this.#clients = null;
@@ -280,6 +287,14 @@ class KafkaSource implements Source<KafkaMessage> {
 }
 
 const CHECK_MS = 10_000;
+/** A coordinator reads its part of the topic `__consumer_offsets` first, and a partition elects its leader. */
+const STARTING: ReadonlySet<string> = new Set([
+  "GROUP_LOAD_IN_PROGRESS",
+  "GROUP_COORDINATOR_NOT_AVAILABLE",
+  "NOT_COORDINATOR_FOR_GROUP",
+  "LEADER_NOT_AVAILABLE",
+  "NOT_LEADER_FOR_PARTITION",
+]);
 
 /** Of a name that is repeated, the last value counts. */
 function textsOf(headers: EachBatchPayload["batch"]["messages"][number]["headers"] = {}) {

@@ -14,6 +14,8 @@ const BATCH = { max: 500, bytesMax: 3 * 1024 * 1024 };
 const RECEIVE_MS = 1_000;
 /** So many requests in a row that fail say that the service is away, and not that single organizations are. */
 const FAILURES_OF_LANES = 12;
+/** So many failures in a row of a server that is starting are no error. They take about 12 s. */
+const STARTS = 5;
 
 interface Turn {
   /** When it began. */
@@ -254,7 +256,11 @@ export class Pump<Own extends Message = Message> {
     const why = error instanceof Error ? error.message : String(error);
     this.#problems[of] = why;
     if (this.#isStopping) return;
-    this.#options.log.error({ why, failures }, `the ${of} fails: tried again`);
+    const isStarting = of === "source" && failures <= STARTS && this.source.isStarting?.(error);
+    this.#options.log[isStarting ? "warn" : "error"](
+      { why, failures },
+      `the ${of} ${isStarting ? "is starting" : "fails"}: tried again`,
+    );
     await this.#pause(this.#delayMs(failures), true);
   }
 

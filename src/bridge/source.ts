@@ -29,6 +29,8 @@ export interface Source<Own extends Message = Message> {
   /** Checks what the source needs. Returns what it found in sentences, and the first message without acknowledging it. */
   check(): Promise<{ facts: string[]; first: Message | null }>;
   close(): Promise<void>;
+  /** True if the server has answered that it is only starting, as brokers do while they load their state. */
+  isStarting?(error: unknown): boolean;
 }
 
 /** Messages that are not settled, or bytes where a source cannot count them. */

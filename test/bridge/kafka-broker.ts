@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Kafka, logLevel } from "kafkajs";
 import type { Afterwards } from "../ledger/afterwards.ts";
-import { freePort } from "../support/free-port.ts";
+import { freePort, openPort } from "../support/free-port.ts";
 import { ROOT } from "../support/root.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 import { startServer } from "./broker-server.ts";
@@ -20,12 +21,19 @@ export function hasKafka(): boolean {
   return existsSync(KAFKA);
 }
 
-/** One node, broker and controller at once. With `secure`, it also listens for a user over TLS. */
-export async function startKafka(t: Pick<Afterwards, "after">, secure?: Secure) {
+/**
+ * One node, broker and controller at once. With `secure`, it also listens for a user over TLS. With `advertised`, clients go on to that
+ * port.
+ */
+export async function startKafka(
+  t: Pick<Afterwards, "after">,
+  secure?: Secure,
+  advertised?: number,
+) {
   const folder = await aTemporaryFolder(t);
   const [port, controller, secured] = [await freePort(), await freePort(), await freePort()];
   const file = join(folder, "server.properties");
-  const plain = propertiesOf(folder, port, controller);
+  const plain = propertiesOf(folder, { port, controller, advertised: advertised ?? port });
   const properties = secure ? await securedBy(secure, folder, { plain, secured }) : plain;
   const lines = Object.entries(properties).map(([name, value]) => `${name}=${value}\n`);
   await writeFile(file, lines.join(""));
@@ -35,7 +43,54 @@ export async function startKafka(t: Pick<Afterwards, "after">, secure?: Secure) 
   const format = ["format", "-t", CLUSTER, "-c", file, ...users];
   await promisify(execFile)("java", argumentsOf("kafka.tools.StorageTool", format));
   const { kill } = await startServer(t, port, ["java", ...argumentsOf("kafka.Kafka", [file])]);
-  return { brokers: [`127.0.0.1:${port}`], secured: [`localhost:${secured}`], kill };
+  return { port, brokers: [`127.0.0.1:${port}`], secured: [`localhost:${secured}`], kill };
+}
+
+const JOIN_GROUP = 11;
+const LOAD_IN_PROGRESS = 14;
+
+/** Stands before a broker, and answers so many joins of a group as a coordinator does that is loading. */
+export async function aLoadingCoordinator(t: Pick<Afterwards, "after">) {
+  const state = { joins: 0, brokerPort: 0 };
+  const server = createServer((client) => {
+    const broker = connect(state.brokerPort, "127.0.0.1");
+    let received = Buffer.alloc(0);
+    client.on("data", (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
+      for (let end = endOf(received); end <= received.length; end = endOf(received)) {
+        const request = received.subarray(0, end);
+        received = received.subarray(end);
+        const isRefused = request.readInt16BE(4) === JOIN_GROUP && state.joins-- > 0;
+        if (isRefused) client.write(loadingFor(request));
+        else broker.write(request);
+      }
+    });
+    broker.pipe(client);
+    for (const [one, other] of [
+      [client, broker],
+      [broker, client],
+    ] as const) {
+      one.on("error", () => undefined);
+      one.on("close", () => other.destroy());
+      t.after(() => void one.destroy());
+    }
+  });
+  return { state, port: await openPort(t, server) };
+}
+
+/** Each request begins with its length. */
+function endOf(received: Buffer): number {
+  return received.length < 4 ? Infinity : 4 + received.readInt32BE(0);
+}
+
+/** Of version 5, without a member. */
+function loadingFor(request: Buffer): Buffer {
+  const answer = Buffer.alloc(28);
+  answer.writeInt32BE(24, 0);
+  request.copy(answer, 4, 8, 12);
+  answer.writeInt16BE(LOAD_IN_PROGRESS, 12);
+  answer.writeInt32BE(-1, 14);
+  return answer;
 }
 
 interface Secure {
@@ -51,13 +106,16 @@ function argumentsOf(main: string, args: string[]): string[] {
   return [...options, "-cp", `${KAFKA}/*`, main, ...args];
 }
 
-function propertiesOf(folder: string, port: number, controller: number) {
+function propertiesOf(
+  folder: string,
+  { port, controller, advertised }: { port: number; controller: number; advertised: number },
+) {
   return {
     "process.roles": "broker,controller",
     "node.id": 1,
     "controller.quorum.voters": `1@127.0.0.1:${controller}`,
     listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controller}`,
-    "advertised.listeners": `PLAINTEXT://127.0.0.1:${port}`,
+    "advertised.listeners": `PLAINTEXT://127.0.0.1:${advertised}`,
     "controller.listener.names": "CONTROLLER",
     "log.dirs": join(folder, "log"),
     "offsets.topic.replication.factor": 1,

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Kafka, logLevel } from "kafkajs";
-import { aBridge, aFakeService } from "../support/bridge.ts";
+import { aBridge, aFakeService, checked } from "../support/bridge.ts";
 import { skipOrFail } from "../support/required.ts";
 import { checkConnections, tlsFiles } from "./connections.ts";
-import { aKafkaBroker, hasKafka, startKafka } from "./kafka-broker.ts";
+import { aKafkaBroker, aLoadingCoordinator, hasKafka, startKafka } from "./kafka-broker.ts";
 import { assertBalanced, runLedger } from "./ledger.ts";
 import { SHORT } from "./plans.ts";
 
@@ -81,6 +81,41 @@ test("an offset is committed after publication, what is bad goes to its topic, a
   const next = await aBridge(t, { url: service.url, sources: [source] });
   const { why } = await next.logged((line) => line["level"] === "error");
   assert.match(String(why), /is at offset 99 of orders\/0, which holds 0 to 4/);
+});
+
+test("a coordinator that is loading is waited for, by a check and by a bridge, without an error", async (t) => {
+  if (!hasKafka()) {
+    skipOrFail(t, "Kafka is not installed: mvn -f brokers dependency:copy-dependencies");
+    return;
+  }
+  const coordinator = await aLoadingCoordinator(t);
+  const { port } = await startKafka(t, undefined, coordinator.port);
+  coordinator.state.brokerPort = port;
+  const brokers = [`127.0.0.1:${coordinator.port}`];
+  const kafka = new Kafka({ brokers, logLevel: logLevel.NOTHING });
+  const [admin, producer] = [kafka.admin(), kafka.producer()];
+  t.after(() => Promise.all([admin.disconnect(), producer.disconnect()]).then(() => undefined));
+  await Promise.all([admin.connect(), producer.connect()]);
+  await admin.createTopics({ topics: [{ topic: "orders" }, { topic: "orders.aside" }] });
+  await producer.send({ topic: "orders", messages: [{ value: '{"n":1}' }] });
+  const { url, until } = await aFakeService(t, () => ({ status: 202 }));
+  const source = {
+    ...{ name: "orders", kind: "kafka", brokers, topics: "orders", group: "bridge" },
+    event: { organization: "acme", type: "order.created", data: { pointer: "" } },
+    set_aside: { topic: "orders.aside" },
+  };
+
+  coordinator.state.joins = 3;
+  assert.match(await checked({ url, sources: [source] }), /the first message becomes/);
+  coordinator.state.joins = 3;
+  const bridge = await aBridge(t, { url, sources: [source] });
+  await until((asked) => asked.length === 1);
+  assert.deepEqual(
+    bridge.log.filter(({ level }) => level === "error"),
+    [],
+  );
+  const starting = bridge.log.filter(({ msg }) => msg === "the source is starting: tried again");
+  assert.equal(starting.length, 3);
 });
 
 const PASSWORD = "of-the-bridge-at-the-broker";
