@@ -1,3 +1,4 @@
+// Depends on: src
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test, type TestContext } from "node:test";

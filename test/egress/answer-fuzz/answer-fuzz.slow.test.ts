@@ -1,3 +1,4 @@
+// Depends on: src/egress, test/egress/answer-fuzz
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { test } from "node:test";

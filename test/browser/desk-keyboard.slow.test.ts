@@ -1,3 +1,4 @@
+// Depends on: docs, site, src, test/browser, CHANGELOG.md
 import assert from "node:assert/strict";
 import { describe, test, type TestContext } from "node:test";
 import type { Page } from "playwright-core";

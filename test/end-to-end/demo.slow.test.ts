@@ -1,3 +1,4 @@
+// Depends on: src, docs, site, bin, examples
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { demo } from "../../src/start/demo.ts";

@@ -1,3 +1,4 @@
+// Depends on: src, spectral
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
