@@ -43,6 +43,12 @@ const CLOCK = [
   },
 ];
 
+const LIMIT = {
+  selector:
+    "CallExpression[callee.object.name='AbortSignal'][callee.property.name='any'] CallExpression[callee.property.name='timeout']",
+  message: "Node.js 20 forgets this limit: use withTimeLimit.",
+};
+
 const SQL_TIME =
   "/\\b(now\\s*\\(|current_(date|time)|local_?time|(clock|statement|transaction)_timestamp)/i";
 const SQL_CLOCK = {
@@ -155,7 +161,7 @@ export default defineConfig(
   {
     files: ["src/**/*.ts"],
     rules: {
-      "no-restricted-syntax": ["error", ...CLOCK, SQL_CLOCK, LAZY_IMPORT],
+      "no-restricted-syntax": ["error", ...CLOCK, SQL_CLOCK, LAZY_IMPORT, LIMIT],
       "no-restricted-properties": ["error", ...ENVIRONMENT],
       "@typescript-eslint/no-restricted-imports": [
         "error",
@@ -168,21 +174,21 @@ export default defineConfig(
   {
     // The doors themselves. Partners' programs have no Clock to hand to verify.
     files: ["src/lib/clock.ts", "src/webhook/memory-store.ts", "src/webhook/verify.ts"],
-    rules: { "no-restricted-syntax": ["error", SQL_CLOCK, LAZY_IMPORT] },
+    rules: { "no-restricted-syntax": ["error", SQL_CLOCK, LAZY_IMPORT, LIMIT] },
   },
   {
     files: ["src/postgres/**/*.ts"],
-    rules: { "no-restricted-syntax": ["error", ...CLOCK, SQL_CLOCK, LAZY_IMPORT, ROWS] },
+    rules: { "no-restricted-syntax": ["error", ...CLOCK, SQL_CLOCK, LAZY_IMPORT, LIMIT, ROWS] },
   },
   {
     // The one compares the database's clock with ours, the other with itself.
     files: ["src/postgres/database.ts", "src/jobs/maintenance-sql.ts"],
-    rules: { "no-restricted-syntax": ["error", ...CLOCK, LAZY_IMPORT, ROWS] },
+    rules: { "no-restricted-syntax": ["error", ...CLOCK, LAZY_IMPORT, LIMIT, ROWS] },
   },
   {
     files: ["src/start/cli.ts"],
     rules: {
-      "no-restricted-syntax": ["error", ...CLOCK, SQL_CLOCK],
+      "no-restricted-syntax": ["error", ...CLOCK, SQL_CLOCK, LIMIT],
       "no-restricted-properties": "off",
     },
   },

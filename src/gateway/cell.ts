@@ -125,10 +125,11 @@ export class Cell {
     if (this.#requests.stats.queued >= WAITING_MAX)
       throw new Away(this.name, "has too many requests waiting");
     const late = AbortSignal.timeout(this.#ms.answer);
+    const over = silence ? AbortSignal.any([late, silence]) : late;
     const begun = performance.now();
     let status = 0;
     try {
-      const answer = await this.#send(this.#requests, request, silence ? [late, silence] : [late]);
+      const answer = await this.#send(this.#requests, request, over);
       ({ status } = answer);
       const fault = this.#faultOf(answer, request);
       if (fault !== null) throw new Error(fault);
@@ -146,11 +147,10 @@ export class Cell {
     }
   }
 
-  async #send(pool: Pool, request: CellRequest, signals: AbortSignal[]): Promise<CellAnswer> {
+  async #send(pool: Pool, request: CellRequest, signal: AbortSignal): Promise<CellAnswer> {
     const { method, headers, body = null } = request;
     const answer = await pool.request({
-      ...{ method, headers, body, path: this.#path + request.path },
-      signal: AbortSignal.any(signals),
+      ...{ method, headers, body, path: this.#path + request.path, signal },
     });
     return {
       status: answer.statusCode,
@@ -175,7 +175,7 @@ export class Cell {
   /** A cell that is not ready for another reason, such as its clock, is not away. */
   async #findFault(): Promise<string | null> {
     const request = { method: "GET", path: "/readyz", headers: {} } as const;
-    const { body } = await this.#send(this.#probes, request, [AbortSignal.timeout(this.#ms.probe)]);
+    const { body } = await this.#send(this.#probes, request, AbortSignal.timeout(this.#ms.probe));
     const { checks } = JSON.parse(body.toString()) as { checks: Check[] };
     const database = checks.find(({ name, ok }) => name === "database" && !ok);
     return database ? `database: ${database.detail ?? "unavailable"}` : null;

@@ -13,6 +13,7 @@ import { open } from "node:fs/promises";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { Clock } from "../lib/clock.ts";
+import { withTimeLimit } from "../lib/time-limit.ts";
 import { signatureHeaders } from "../webhook/sign.ts";
 import type { Arrival } from "./arrival.ts";
 import { envelopeIds } from "./judge.ts";
@@ -39,7 +40,7 @@ export function createForward(target: URL, stop: AbortSignal): Forward {
   return ({ method, rawHeaders, body }) =>
     new Promise((resolve) => {
       const headers = forwardedHeaders(rawHeaders, target, body);
-      const signal = AbortSignal.any([stop, AbortSignal.timeout(FORWARD_MS)]);
+      const signal = withTimeLimit(FORWARD_MS, stop);
       const request = start(target, { method, headers, signal, agent: false }, (response) => {
         response.on("error", () => undefined).resume();
         resolve(response.statusCode ?? 0);

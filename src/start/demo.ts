@@ -9,6 +9,7 @@ import { removeEmbedded } from "../builtin/index.ts";
 import { type Config, loadConfig } from "../config/config.ts";
 import { systemClock } from "../lib/clock.ts";
 import { becomeOwner, findFolderOwner } from "../lib/owner.ts";
+import { withTimeLimit } from "../lib/time-limit.ts";
 import { type Received, startReceiver } from "../listen/receiver.ts";
 import { makeLocalCertificates } from "../listen/self-signed.ts";
 import { start } from "./main.ts";
@@ -38,7 +39,7 @@ class Arrivals<Item> {
   }
 
   async #arrival(stop: AbortSignal): Promise<void> {
-    const waited = AbortSignal.any([stop, AbortSignal.timeout(this.#timeoutMs)]);
+    const waited = withTimeLimit(this.#timeoutMs, stop);
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
       waited.addEventListener("abort", () => resolve(), { once: true });

@@ -4,8 +4,6 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { type TestContext, test } from "node:test";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { openApiDocument } from "../../site/generated/openapi-document.ts";
 import {
   createPartnerClient,
@@ -19,6 +17,7 @@ import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { openPort } from "../support/free-port.ts";
+import { collectGarbage } from "../support/garbage.ts";
 
 const db = await createDatabase();
 const URL_OF_OURS = "https://hooks.example.com/";
@@ -224,10 +223,7 @@ test("a truncated response rejects", async () => {
 });
 
 test("a missing or incomplete response is a timeout, even after garbage collection", async (t) => {
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as () => void;
-  const collecting = setInterval(collect, 5);
-  t.after(() => clearInterval(collecting));
+  collectGarbage(t);
   const stalling = createServer((request, response) => {
     if (request.url?.endsWith("/me")) response.writeHead(200).write("{");
   });

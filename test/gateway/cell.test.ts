@@ -5,6 +5,7 @@ import { test, type TestContext } from "node:test";
 import { Cell, type CellRequest } from "../../src/gateway/cell.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openPort } from "../support/free-port.ts";
+import { collectGarbage } from "../support/garbage.ts";
 
 const MS = { answer: 10_000, slow: 50, probe: 5_000 };
 /** For cells that answer no probes. */
@@ -114,6 +115,17 @@ test("a frozen cell delays one read only, and is asked again after a probe is an
   assert.equal((await cell.read(ASK)).status, 200);
   assert.deepEqual(told, ["does not answer", "back"]);
 });
+
+test(
+  "a probe that is not answered ends, even after garbage collection",
+  { timeout: 10_000 },
+  async (t) => {
+    collectGarbage(t);
+    const { cell, probes } = await aCell(t, () => undefined, SILENT_MS);
+    probes.answered = false;
+    assert.deepEqual(await cell.probe(), { name: "01", ok: false, detail: "does not answer" });
+  },
+);
 
 test("a slow read of a cell that answers probes is waited for", async (t) => {
   const { cell } = await aCell(t, (_request, response) => {

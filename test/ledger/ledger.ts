@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { publicId } from "../../src/lib/ids.ts";
+import { withTimeLimit } from "../../src/lib/time-limit.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 import { Afterwards } from "./afterwards.ts";
 import { type Balance, balance, faultsOf } from "./balance.ts";
@@ -51,7 +52,7 @@ export async function runLedger(
   openDatabase: OpenDatabase = openDatabaseServer,
 ): Promise<Run> {
   const afterwards = new Afterwards();
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(plan.limitMs)]);
+  const signal = withTimeLimit(plan.limitMs, stop);
   const aborted = new Promise<never>((_resolve, reject) => {
     signal.addEventListener("abort", () => {
       reject(signal.reason as Error);
