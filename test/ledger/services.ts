@@ -9,6 +9,7 @@ const RETRY_MS = 100;
 const AWAY = "the database is unavailable: deliveries wait and requests are refused";
 /** The change is committed, and this line is its record if the database goes away before the audit has it. */
 const UNRECORDED = "recording a change in the audit failed";
+const ENDED = "a worker has ended: it is started again";
 
 /**
  * A fault that was injected into a service or the database, with its time. `late` was not injected: the machine was so busy that
@@ -26,14 +27,20 @@ export interface Harm {
 
 /** Kills a worker, and waits until its parent knows. */
 async function killWorker({ log, process: parent }: Program, worker: number): Promise<void> {
-  const pidOf = (said: string) =>
-    log.findLast((line) => line["worker"] === worker && line["msg"] === said)?.["pid"];
   const hasEnded = () => parent.exitCode !== null || parent.signalCode !== null;
-  const ready = () => pidOf("worker ready") !== pidOf("a worker has ended: it is started again");
-  while (!ready() && !hasEnded()) await sleep(RETRY_MS);
-  if (hasEnded()) return;
-  process.kill(Number(pidOf("worker ready")), "SIGKILL");
-  while (ready() && !hasEnded()) await sleep(RETRY_MS);
+  let pid = livingWorker(log, worker);
+  for (; pid === null && !hasEnded(); pid = livingWorker(log, worker)) await sleep(RETRY_MS);
+  if (pid === null) return;
+  process.kill(pid, "SIGKILL");
+  while (livingWorker(log, worker) === pid && !hasEnded()) await sleep(RETRY_MS);
+}
+
+/** Returns its process id if the log says that it is ready and not that it has ended. Before that, it may fail to start. */
+function livingWorker(log: Program["log"], worker: number): number | null {
+  const lines = log.filter((line) => line["worker"] === worker);
+  const pid = lines.findLast(({ msg }) => msg === "worker ready")?.["pid"];
+  const isOver = lines.some((line) => line["pid"] === pid && line["msg"] === ENDED);
+  return typeof pid === "number" && !isOver ? pid : null;
 }
 
 /** One of the two services: the built program, restarted whenever it was killed. */
