@@ -82,6 +82,16 @@ test("a request that has arrived before a stop is served", async (t) => {
   assert.deepEqual(column(answers, "status"), [200, 200]);
 });
 
+test("a request that is on its way over a new connection at a stop is served", async (t) => {
+  const { client, stop } = await aConnection(t);
+  const stopped = stop();
+  for (let turns = 0; turns < 5; turns++) await setImmediate();
+  client.write(HEALTH);
+  const answers = await stopped;
+  assert.deepEqual(column(answers, "status"), [200]);
+  assert.deepEqual(answers[0]?.headers["connection"], "close");
+});
+
 for (const [when, sent] of Object.entries({ "from the start": "", "after an answer": HEALTH })) {
   test(`a connection that is silent ${when} is closed without an answer`, async (t) => {
     const { send, stop } = await aConnection(t);
