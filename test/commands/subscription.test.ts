@@ -146,5 +146,13 @@ test("a subscription is held and released, and the status says so", async () => 
     (await run("subscription", "release", id)).stdout,
     `Subscription ${id} is released, at most 20 attempts per second.\n`,
   );
-  assert.equal((await json<OperatedSubscriptionView>("subscription", "release", id)).held_at, null);
+  await run("subscription", "hold", id);
+  const released = await json<OperatedSubscriptionView>(
+    "subscription",
+    "release",
+    id,
+    "--ceiling",
+    "1",
+  );
+  assert.deepEqual([released.held_at, released.max_per_second], [null, 1]);
 });

@@ -65,8 +65,7 @@ export function subscriptionCommands(program: Command, context: CommandContext):
     .description("limit a subscription's attempts per second; the word none removes the limit")
     .addOption(jsonOption())
     .action(async (id: string, ceiling: string, options: JsonOption) => {
-      const body = { max_per_second: ceiling === "none" ? null : wholeNumber(ceiling) };
-      const changed = await patch(context, id, body);
+      const changed = await patch(context, id, { max_per_second: readCeiling(ceiling) });
       print(context, options, changed, ({ max_per_second: max }) =>
         max === null
           ? `Subscription ${id} has no ceiling.\n`
@@ -92,9 +91,10 @@ export function subscriptionCommands(program: Command, context: CommandContext):
   subscription
     .command("release <id>")
     .description("let a held subscription's attempts go on, at its ceiling if it has one")
+    .option("--ceiling <n>", "set this ceiling, or none, with the release", readCeiling)
     .addOption(jsonOption())
-    .action(async (id: string, options: JsonOption) => {
-      const released = await patch(context, id, { held: false });
+    .action(async (id: string, options: JsonOption & { ceiling?: number | null }) => {
+      const released = await patch(context, id, { held: false, max_per_second: options.ceiling });
       print(context, options, released, ({ max_per_second: max }) =>
         max === null
           ? `Subscription ${id} is released.\n`
@@ -112,10 +112,15 @@ export function subscriptionCommands(program: Command, context: CommandContext):
     });
 }
 
+/** Returns null for "none". */
+function readCeiling(text: string): number | null {
+  return text === "none" ? null : wholeNumber(text);
+}
+
 async function patch(
   context: CommandContext,
   id: string,
-  change: { max_per_second?: number | null; held?: boolean },
+  change: { max_per_second?: number | null | undefined; held?: boolean },
 ): Promise<OperatedSubscriptionView> {
   return context.withOperatorApi((api) => api.patch(at`/subscriptions/${id}`, change));
 }
