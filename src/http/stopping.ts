@@ -35,6 +35,7 @@ export function endConnectionsAtStop(
   app.addHook("preClose", async () => {
     await setImmediate(); // Lets Node read the input that has arrived.
     isStopping = true;
+    app.server.closeIdleConnections();
     end([...connections].filter(({ bytesRead }) => bytesRead > 0));
     endSoon([...connections].filter(({ bytesRead }) => bytesRead === 0));
   });
@@ -45,7 +46,6 @@ export function endConnectionsAtStop(
   }
 
   function end(sockets: Socket[]): void {
-    app.server.closeIdleConnections();
     const latest = new Map<Socket, FastifyReply>();
     for (const reply of open) latest.set(reply.request.raw.socket, reply);
     for (const socket of sockets.filter((one) => !one.destroyed)) {

@@ -42,7 +42,10 @@ test("a connection in the middle of its answer ends when the service stops", asy
   await stop();
   assert.deepEqual([socket.destroyed, told], [false, []]);
   const next = rawRequest("GET /healthz HTTP/1.1", ["Host: localhost", "Connection: close"]);
+  const { bytesRead } = socket;
   client.write(BODY + next);
+  while (socket.bytesRead === bytesRead) await setImmediate();
+  t.mock.timers.tick(1_000); // Until then, a connection without a request would be waited for.
   const chunks: Buffer[] = [];
   client.on("data", (chunk: Buffer) => chunks.push(chunk));
   await once(client, "close");
@@ -76,7 +79,7 @@ test("a request without a connection is answered while the service stops", async
  * An answer that its client reads only in part, on a clock that the test moves, and the listener's warnings.
  */
 async function anUnreadAnswer(t: TestContext, rest = `Content-Length: ${BODY.length}\r\n\r\n`) {
-  t.mock.timers.enable({ apis: ["setInterval"] });
+  t.mock.timers.enable({ apis: ["setInterval", "setTimeout"] });
   const told: string[] = [];
   const logger = pino({ level: "warn" }, { write: (line) => told.push(line) });
   const { app, listen } = startPartnerApi(t, db, { options: { logger } });

@@ -38,7 +38,7 @@ export async function createDatabase({
   const { lent, owner } = isHostile ? await makeHostile(kind) : await takeOver(kind);
   const { name, password } = lent;
   const url = urlOf(server, name, { username: name, password });
-  const db = connect(patiently(url), { max, name: "test" });
+  const db = openPatiently(url, { max, name: "test" });
   databases.set(db, { url, owner, ownersUrl: urlOf(server, name) });
   after(async () => {
     await Promise.all([db, owner].map((pool) => pool.end({ timeout: 1 })));
@@ -84,7 +84,7 @@ async function drop(lent: LentDatabase): Promise<void> {
 }
 
 function ownersPool({ server, name }: Pick<LentDatabase, "server" | "name">): Database {
-  return connect(patiently(urlOf(server, name)), { max: 4, name: "test owner" });
+  return openPatiently(urlOf(server, name), { max: 4, name: "test owner" });
 }
 
 /** Its settings hold from the next connection on. */
@@ -134,11 +134,13 @@ function known(db: Database): Known {
   return found;
 }
 
-/** On a busy machine, a connection takes longer than a service would wait for it. */
-function patiently(url: string): string {
+const PATIENCE_S = 60;
+
+/** On a busy machine, a connection takes longer than a service would wait for it, and so does the next statement of a transaction. */
+function openPatiently(url: string, options: Parameters<typeof connect>[1]): Database {
   const patient = new URL(url);
-  patient.searchParams.set("connect_timeout", "60");
-  return patient.href;
+  patient.searchParams.set("connect_timeout", `${PATIENCE_S}`);
+  return connect(patient.href, { ...options, idleInTransactionMs: PATIENCE_S * 1000 });
 }
 
 function serverUrl(): string {
@@ -161,7 +163,7 @@ async function withAdmin<Result>(
   server: string,
   work: (admin: Database) => Promise<Result>,
 ): Promise<Result> {
-  const admin = connect(patiently(server), { max: 1, name: "test admin" });
+  const admin = openPatiently(server, { max: 1, name: "test admin" });
   try {
     return await work(admin);
   } finally {
@@ -186,7 +188,7 @@ export async function makeTemplate(admin: Database, server: string): Promise<str
 }
 
 async function fill(url: string): Promise<void> {
-  const db = connect(url, { max: 1, name: "test template" });
+  const db = openPatiently(url, { max: 1, name: "test template" });
   await migrate(db);
   await writeRetention(db, RETENTION_MS);
   await createPartitions(db, ERA);
