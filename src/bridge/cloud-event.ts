@@ -9,7 +9,7 @@ interface CloudEvent {
   dedupe_key?: string;
 }
 
-/** The prefixes of attributes in headers: of HTTP and NATS, of Kafka, of AMQP. */
+/** The prefixes of attributes in headers: of NATS, HTTP and the SDKs for RabbitMQ, of Kafka, of AMQP. */
 const PREFIXES = ["ce-", "ce_", "cloudevents:", "cloudevents_"];
 
 /**
@@ -31,14 +31,9 @@ export function readCloudEvent(
 }
 
 function binary(prefix: string, headers: ReadonlyMap<string, string>, document: Document) {
-  // Only the bindings of HTTP and NATS encode what a header cannot hold.
-  const read = (name: string) => {
-    const value = headers.get(prefix + name);
-    return value === undefined || prefix !== "ce-" ? value : percentDecoded(value);
-  };
-  requireVersion(read("specversion"));
+  requireVersion(headers.get(`${prefix}specversion`));
   const of = (name: string) => {
-    const value = read(name);
+    const value = headers.get(prefix + name);
     return value === undefined ? undefined : JSON.stringify(value);
   };
   return members(of, document.at([]));
@@ -87,12 +82,4 @@ function requireVersion(version: string | undefined): void {
 function textOf(value: string | undefined): string | undefined {
   const read = value === undefined ? undefined : (JSON.parse(value) as unknown);
   return typeof read === "string" ? read : undefined;
-}
-
-function percentDecoded(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
 }

@@ -367,7 +367,20 @@ function toMessage(
   headers: MsgHdrs | undefined,
 ): Message {
   const texts = new Map<string, string>();
-  for (const [name, values] of headers ?? []) texts.set(name.toLowerCase(), values.at(-1) ?? "");
+  for (const [written, values] of headers ?? []) {
+    const name = written.toLowerCase();
+    const value = values.at(-1) ?? "";
+    texts.set(name, name.startsWith("ce-") ? percentDecoded(value) : value);
+  }
   const from = { stream, subject };
   return { lane: subject, identity: `${stream}/${seq}`, body: data, headers: texts, from };
+}
+
+/** CloudEvents encode in NATS what a header cannot hold. */
+function percentDecoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
 }

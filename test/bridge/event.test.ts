@@ -136,7 +136,7 @@ test("CloudEvents need no configuration but the organization, in both modes", ()
     Object.fromEntries(
       Object.entries({ specversion: "1.0", ...attributes }).map(([name, value]) => [
         prefix + name,
-        prefix === "ce-" ? encodeURIComponent(value) : value,
+        value,
       ]),
     );
   const events = [
@@ -152,6 +152,15 @@ test("CloudEvents need no configuration but the organization, in both modes", ()
     event,
     /^{"organization":"acme","type":"order.created","data":{"n":1},"occurred_at":"2026-11-28T01:02:03Z",/,
   );
+});
+
+test("two CloudEvents whose sources differ in an encoded character are two events", () => {
+  const keyOf = (source: string) => {
+    const headers = { "ce-specversion": "1.0", "ce-id": "1", "ce-type": "order.created" };
+    const sent = message("{}", { ...headers, "ce-source": source });
+    return toEvent(sent, becoming({ organization: { constant: '"acme"' } })).json;
+  };
+  assert.notEqual(keyOf("/orders%2F1"), keyOf("/orders/1"));
 });
 
 test("what is configured comes before a CloudEvent, and that before a default", () => {
