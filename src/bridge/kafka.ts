@@ -71,10 +71,10 @@ export function kafkaSource(settings: Settings) {
 }
 
 function readClient(settings: Settings): KafkaConfig {
-  const client: KafkaConfig = {
-    clientId: "partner-api-bridge",
-    brokers: settings.texts("brokers"),
-  };
+  const brokers = settings.texts("brokers");
+  const client: KafkaConfig = { clientId: "partner-api-bridge", brokers };
+  if (!brokers.every((one) => one === "" || /^[^/]+:[0-9]+$/.test(one)))
+    settings.fault("brokers", "must be host:port");
   const tls = settings.tls();
   if (tls !== null) client.ssl = tls;
   if (settings.has("sasl")) {

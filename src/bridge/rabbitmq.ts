@@ -53,8 +53,7 @@ const HEARTBEAT_S = "10";
 
 export function rabbitMqSource(settings: Settings) {
   const urls = settings.texts("url");
-  if (urls.some((url) => url !== "" && !/^amqps?:\/\//.test(url)))
-    settings.fault("url", "must be an amqp:// or amqps:// URL");
+  settings.requireUrls("url", urls, ["amqp://", "amqps://"]);
   const read: RabbitMqSettings = {
     urls,
     tls: settings.tls(urls, "amqps://"),

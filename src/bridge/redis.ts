@@ -60,8 +60,7 @@ const FORGET_MS = 3_600_000;
 
 export function redisSource(settings: Settings) {
   const url = settings.text("url");
-  if (url !== "" && !/^rediss?:\/\//.test(url))
-    settings.fault("url", "must be a redis:// or rediss:// URL");
+  settings.requireUrls("url", [url], ["redis://", "rediss://"]);
   const aside = settings.below("set_aside");
   const claim = { minMs: 1_000, maxMs: 3_600_000, fallbackMs: 15_000 };
   const read: RedisSettings = {

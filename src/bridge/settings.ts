@@ -63,6 +63,15 @@ export class Settings {
     return given.map((_, index) => items.text(String(index)));
   }
 
+  /** Requires of each text that was given that it is a URL of one of these schemes. */
+  requireUrls(name: string, texts: readonly string[], schemes: readonly string[]): void {
+    const given = texts.filter((text) => text !== "");
+    const hasScheme = (text: string) => schemes.some((scheme) => text.startsWith(scheme));
+    if (!given.every(hasScheme)) this.fault(name, `must begin with ${schemes.join(" or ")}`);
+    else if (!given.every(isUrl))
+      this.fault(name, "is no URL: in a password, write / as %2F, : as %3A and @ as %40");
+  }
+
   flag(name: string, fallback: boolean): boolean {
     const given = this.#own(name) ?? fallback;
     if (typeof given === "boolean") return given;
@@ -193,6 +202,11 @@ export class Settings {
     }
     return null;
   }
+}
+
+/** Without a host, a URL names a socket among its parameters. */
+function isUrl(text: string): boolean {
+  return URL.canParse(text.replace("@/", "@socket/"));
 }
 
 /** Of a URL, or of a host with its port. */

@@ -64,8 +64,7 @@ export function sqsSource(settings: Settings) {
 
 function queueUrl(settings: Settings, name: string): string {
   const url = settings.text(name);
-  if (url !== "" && !/^https?:\/\/.+\/.+/.test(url))
-    settings.fault(name, "must be the http:// or https:// URL of a queue");
+  settings.requireUrls(name, [url], ["http://", "https://"]);
   return url;
 }
 

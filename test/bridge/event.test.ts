@@ -212,6 +212,23 @@ other: 1`,
   assert.deepEqual(faults.toSorted(), FAULTS);
 });
 
+test("an address that no client could use is a fault of the configuration, and not one of each attempt", () => {
+  const noUrl = "sources[0].url is no URL: in a password, write / as %2F, : as %3A and @ as %40";
+  for (const scheme of ["postgres", "mariadb"])
+    assert.deepEqual(faultsOf(`kind: outbox, url: "${scheme}://u:a/b@h/d"`), [noUrl]);
+  const rabbit = "kind: rabbitmq, queues: a, set_aside: { queue: b }";
+  assert.deepEqual(faultsOf(`${rabbit}, url: ["amqp://h", "amqp://u:a/b@h"]`), [noUrl]);
+  const redis = "kind: redis, streams: a, set_aside: { stream: b }";
+  assert.deepEqual(faultsOf(`${redis}, url: "redis://u:a/b@h"`), [noUrl]);
+  const kafka = "kind: kafka, topics: a, group: b, set_aside: { topic: c }";
+  for (const broker of ["kafka-1", "kafka://kafka-1:9092"])
+    assert.deepEqual(faultsOf(`${kafka}, brokers: ["h:9092", "${broker}"]`), [
+      "sources[0].brokers must be host:port",
+    ]);
+  const sound = ["postgres://u:a%2Fb@h/d", "postgres://u@/d?host=/run", "postgres://%2Frun/d"];
+  for (const url of sound) assert.deepEqual(faultsOf(`kind: outbox, url: "${url}"`), [], url);
+});
+
 test("settings of TLS beside a URL without TLS are a fault, and do not go in clear text", () => {
   const faults: string[] = [];
   const source = (kind: string, url: string, what: string) =>
@@ -226,12 +243,6 @@ test("settings of TLS beside a URL without TLS are a fault, and do not go in cle
 });
 
 test("TLS needs the name of a server whose address the client would not compare with the certificate", () => {
-  const faultsOf = (source: string) => {
-    const faults: string[] = [];
-    const secrets = { env: {}, readFile: () => "" };
-    readConfiguration(`sources: [{ name: a, ${source} }]`, secrets, faults);
-    return faults;
-  };
   const nats = (servers: string) =>
     faultsOf(`kind: nats, servers: ${servers}, stream: a, set_aside: { subject: b }, tls: {}`);
   const mysql = (url: string) => faultsOf(`kind: outbox, url: "${url}", tls: {}`);
@@ -246,6 +257,13 @@ test("TLS needs the name of a server whose address the client would not compare 
     "sources[0].url must have no `ssl`: use `tls`",
   ]);
 });
+
+function faultsOf(source: string): string[] {
+  const faults: string[] = [];
+  const secrets = { env: {}, readFile: () => "" };
+  readConfiguration(`sources: [{ name: a, ${source} }]`, secrets, faults);
+  return faults;
+}
 
 const FAULTS = [
   "other is unknown",
@@ -262,7 +280,7 @@ const FAULTS = [
   "sources[2].group is missing",
   "sources[2].set_aside.topic is missing",
   "sources[2].topics must not be empty",
-  "sources[3].url must be a postgres://, postgresql://, mysql:// or mariadb:// URL",
+  "sources[3].url must begin with postgres:// or postgresql:// or mysql:// or mariadb://",
   "sources[4] must be an object",
   "sources[4].kind is missing: it must be one of outbox, kafka, rabbitmq, nats, redis, sqs",
   "sources[4].name is missing",

@@ -12,9 +12,7 @@ const DEFAULTS = byPointer("organization", "type", "data", "occurred_at", "dedup
 export function outboxSource(settings: Settings) {
   const url = settings.text("url");
   const isMySql = /^(?:mysql|mariadb):\/\//.test(url);
-  if (url !== "" && !isMySql && !/^postgres(?:ql)?:\/\//.test(url)) {
-    settings.fault("url", "must be a postgres://, postgresql://, mysql:// or mariadb:// URL");
-  }
+  settings.requireUrls("url", [url], ["postgres://", "postgresql://", "mysql://", "mariadb://"]);
   const reads = settings.choice("read", ["rows", "replication"], "rows");
   if (isMySql && reads === "replication") settings.fault("read", "can be rows alone for MySQL");
   const table = readTableSettings(settings, reads);
