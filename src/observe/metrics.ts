@@ -1,5 +1,4 @@
 import { statfs } from "node:fs/promises";
-import { setFlagsFromString } from "node:v8";
 import {
   AggregatorRegistry,
   collectDefaultMetrics,
@@ -21,18 +20,6 @@ import type { ActivityLog } from "../subjects/activity/log.ts";
 import type { Consequences } from "../subjects/deliveries/attempts.ts";
 import { type Attempt, INTERNAL_FAULTS, type InternalFault } from "../subjects/deliveries/rules.ts";
 import { countBacklog, findNextDueOf } from "../subjects/deliveries/sql.ts";
-
-/**
- * Tunes V8's garbage collector for a service. These are options of V8, not of Node.js. A version that has dropped one reports
- * it on standard error and continues.
- */
-export function tuneCollector(): void {
-  // By default V8 treats new objects as old if their place in the code creates long-lived ones. Requests share such places with
-  // connections. Their objects, and all that these refer to, would stay until the next full collection.
-  setFlagsFromString("--no-allocation-site-pretenuring");
-  // A full collection starts when old objects have doubled since the last one. The default is up to four times.
-  setFlagsFromString("--heap-growing-percent=100");
-}
 
 /** The database as its metrics see it. */
 interface Watched {

@@ -12,7 +12,7 @@ import { becomeOwner } from "../lib/owner.ts";
 import { Opened } from "../lib/parts.ts";
 import { printableLines } from "../lib/printable.ts";
 import { USER_AGENT, VERSION } from "../lib/product.ts";
-import { tuneCollector } from "../observe/metrics.ts";
+import { tuneCollector } from "../observe/collector.ts";
 import { joinParent, type Membership } from "../workers/index.ts";
 import { openDatabase } from "./database.ts";
 import { doctor } from "./doctor.ts";

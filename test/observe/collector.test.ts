@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { run } from "../support/program.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
-const COLLECTOR = fileURLToPath(new URL("../../src/observe/metrics.js", import.meta.url));
+const COLLECTOR = fileURLToPath(new URL("../../src/observe/collector.js", import.meta.url));
 
 test("this Node.js has every option of the collector", () => {
   const program = `(await import(${JSON.stringify(COLLECTOR)})).tuneCollector()`;
@@ -25,21 +25,22 @@ const script =
   'import v8 from "node:v8"; process.on("exit", () => v8.setFlagsFromString("--help"));';
 const TELLING = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(script)}` };
 
-async function optionsOf(t: TestContext, command: string) {
+async function optionsOf(t: TestContext, ...command: string[]) {
   const folder = await aTemporaryFolder(t);
   const file = await open(join(folder, "help"), "w+"); // V8 does not wait for a full pipe.
-  const child = run([command], { ...TELLING, PORT: "eighty" }, file.fd);
+  const child = run(command, { ...TELLING, PORT: "eighty" }, file.fd);
   await once(child, "close");
   const help = await readFile(join(folder, "help"), "utf8");
   await file.close();
   return help.match(/(?<=default: )--.*(allocation-site-pretenuring|heap-growing-percent.*)$/gm);
 }
 
-test("serve tunes the collector, and other commands do not", async (t) => {
-  assert.deepEqual(await optionsOf(t, "serve"), [
-    "--no-allocation-site-pretenuring",
-    "--heap-growing-percent=100",
-  ]);
+test("serve and the bridge tune the collector, and other commands do not", async (t) => {
+  for (const command of [["serve"], ["bridge", "--config", "none"]])
+    assert.deepEqual(await optionsOf(t, ...command), [
+      "--no-allocation-site-pretenuring",
+      "--heap-growing-percent=100",
+    ]);
   assert.deepEqual(await optionsOf(t, "doctor"), [
     "--allocation-site-pretenuring",
     "--heap-growing-percent=0",
