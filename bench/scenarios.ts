@@ -3,6 +3,7 @@ import { activity } from "./activity.ts";
 import { accepting } from "./accepting.ts";
 import { across } from "./across.ts";
 import { audit } from "./audit.ts";
+import { bridge } from "./bridge.ts";
 import { claimCost } from "./claim-cost.ts";
 import { cost } from "./cost.ts";
 import { drainHundred, drainThousands } from "./drain.ts";
@@ -55,6 +56,7 @@ export const SCENARIOS: Scenario[] = [
   audit,
   publish,
   publishOverHttp,
+  bridge,
   roles,
   fanOut,
   statements,

@@ -1,9 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type { Database } from "../../src/postgres/database.ts";
 import type { Subscription } from "./partners.ts";
 import { requestText } from "./requests.ts";
 
-const TOKEN = "bench-token-of-more-than-thirty-two-letters";
+export const TOKEN = "bench-token-of-more-than-thirty-two-letters";
 export const EVENT_TYPES = fileURLToPath(new URL("../../../examples/event-types", import.meta.url));
 
 /** The settings of a service to which a service of the platform may publish. */
@@ -27,6 +28,18 @@ export function publishRequests(subscriptions: readonly Subscription[], token = 
 /** A raw request that publishes a batch: one event to the organization of each subscription. */
 export function batchRequest(subscriptions: readonly Subscription[]): string {
   return publishing({ events: subscriptions.map(eventFor) });
+}
+
+/** Raw requests that publish such batches. Each event has a dedupe key of its own. */
+export function keyedBatches(subscriptions: readonly Subscription[], count: number): string[] {
+  return Array.from({ length: count }, () => {
+    const batch = randomUUID();
+    const keyed = subscriptions.map((one, i) => ({
+      ...eventFor(one),
+      dedupe_key: `${batch}/${i}`,
+    }));
+    return publishing({ events: keyed });
+  });
 }
 
 function eventFor({ partner }: Subscription) {

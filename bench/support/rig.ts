@@ -9,7 +9,7 @@ import { createPartners, createSubscriptions, type Subscription } from "./partne
 import { openReceivers, type Receivers } from "./receivers.ts";
 import { Resources } from "./resources.ts";
 import { openServer } from "./server.ts";
-import { type Service, startService } from "./service.ts";
+import { type Service, startBridge, startService } from "./service.ts";
 
 export interface RigOptions {
   /** Null: a built-in server. */
@@ -49,7 +49,11 @@ export interface Rig {
     env?: Record<string, string>,
     program?: string | null,
   ) => Promise<Service>;
+  /** A bridge that publishes into the service with this token. */
+  bridge: (service: Service, token: string, source: object) => ReturnType<typeof startBridge>;
   child: <Asked extends Questions>(name: string) => Child<Asked>;
+  /** Does this work at the end of the scenario. */
+  after: (work: () => unknown) => void;
   /** Removes everything that a scenario has started. */
   clear: () => Promise<void>;
   close: () => Promise<void>;
@@ -79,7 +83,7 @@ export async function openRig({
     const sealingKeys = `bench:${randomBytes(32).toString("base64")}`;
     const ring = parseSealingKeys(sealingKeys);
     if (ring === null) throw new Error("the sealing keys are invalid");
-    let services = 0;
+    let programs = 0;
 
     return {
       receivers,
@@ -100,7 +104,7 @@ export async function openRig({
       service: async ({ url }, env = {}, program = "service") => {
         const options = {
           program,
-          logFile: join(folder, `service-${++services}.log`),
+          logFile: join(folder, `service-${++programs}.log`),
           nodeOptions: profileFolder ? ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`] : [],
         };
         const service = await startService(
@@ -115,6 +119,20 @@ export async function openRig({
         );
         passing.add(service.stop);
         return service;
+      },
+
+      bridge: async ({ operatorUrl }, token, source) => {
+        const env = { PARTNER_API_URL: operatorUrl, PARTNER_API_TOKEN: token };
+        const file = join(folder, `bridge-${++programs}.json`);
+        const bridge = await startBridge([{ name: "bench", ...source }], env, file);
+        passing.add(bridge.stop);
+        return bridge;
+      },
+
+      after: (work) => {
+        passing.add(async () => {
+          await work();
+        });
       },
 
       child: <Asked extends Questions>(name: string) => {

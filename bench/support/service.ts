@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { openSync, closeSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -12,15 +12,25 @@ const STOP_LIMIT_MS = 20_000;
 const POLL_MS = 20;
 
 /** The real program as a separate process. */
-export interface Service {
+export interface Program {
   pid: number;
-  /** Empty if it is only a dispatcher. */
-  partnerUrl: string;
-  operatorUrl: string;
   /** Stops the process until `resume`. */
   pause: () => void;
   resume: () => void;
   stop: () => Promise<void>;
+}
+
+export interface Service extends Program {
+  /** Empty if it is only a dispatcher. */
+  partnerUrl: string;
+  operatorUrl: string;
+}
+
+/** The addresses in the line of the log that says that a program is ready. */
+interface Ready {
+  partners?: string | null;
+  operators?: string;
+  url?: string;
 }
 
 /**
@@ -35,20 +45,48 @@ export async function startService(
     nodeOptions,
   }: { program: string | null; logFile: string; nodeOptions: string[] },
 ): Promise<Service> {
+  const args =
+    program === null ? [...PROGRAM, "serve"] : [fileURLToPath(new URL(`${program}.js`, PROGRAMS))];
+  const { ready, ...service } = await startProgram(
+    [...(await startOptions()), ...nodeOptions, ...args],
+    { PORT: "0", OPERATOR_PORT: "0", ...env },
+    logFile,
+  );
+  return { ...service, partnerUrl: ready.partners ?? "", operatorUrl: ready.operators ?? "" };
+}
+
+/** A bridge on these sources, as a user starts it. Its URL is that of its probes and metrics. */
+export async function startBridge(
+  sources: readonly object[],
+  env: Record<string, string>,
+  file: string,
+): Promise<Program & { url: string }> {
+  await writeFile(file, JSON.stringify({ sources }));
+  const args = [...PROGRAM, "bridge", "--config", file];
+  const { ready, ...bridge } = await startProgram(
+    args,
+    { BRIDGE_PORT: "0", ...env },
+    `${file}.log`,
+  );
+  return { ...bridge, url: ready.url ?? "" };
+}
+
+async function startProgram(
+  args: readonly string[],
+  env: Record<string, string>,
+  logFile: string,
+): Promise<Program & { ready: Ready }> {
   const log = openSync(logFile, "w");
-  const args = program === null ? AS_STARTED : [fileURLToPath(new URL(`${program}.js`, PROGRAMS))];
-  const child = spawn(process.execPath, [...(await startOptions()), ...nodeOptions, ...args], {
-    env: { PATH: process.env["PATH"], PORT: "0", OPERATOR_PORT: "0", ...env },
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env["PATH"], ...env },
     stdio: ["pipe", log, log],
     detached: true, // Ctrl-C must not reach it, so that it is stopped in order.
   });
   closeSync(log);
   try {
-    const ready = await readyLine(child, logFile);
     return {
+      ready: await readyLine(child, logFile),
       pid: child.pid ?? 0,
-      partnerUrl: ready.partners ?? "",
-      operatorUrl: ready.operators,
       pause: () => child.kill("SIGSTOP"),
       resume: () => child.kill("SIGCONT"),
       stop: async () => {
@@ -63,9 +101,9 @@ export async function startService(
 }
 
 /** It ends with the bench, even if that is killed. */
-const AS_STARTED = [
+const PROGRAM = [
   ...["--import", new URL("scripts/leash.js", CHECKOUT).href],
-  ...[fileURLToPath(new URL("bin/partner-api.js", CHECKOUT)), "serve"],
+  fileURLToPath(new URL("bin/partner-api.js", CHECKOUT)),
 ];
 
 /** The options that `npm start` passes to Node.js. */
@@ -76,20 +114,15 @@ async function startOptions(): Promise<string[]> {
   return scripts.start.split(" ").filter((word) => word.startsWith("--"));
 }
 
-async function readyLine(
-  child: ChildProcess,
-  logFile: string,
-): Promise<{ partners: string | null; operators: string }> {
+async function readyLine(child: ChildProcess, logFile: string): Promise<Ready> {
   for (let waitedMs = 0; waitedMs < START_LIMIT_MS; waitedMs += POLL_MS) {
     await sleep(POLL_MS);
     const text = await readFile(logFile, "utf8");
     const line = text.split("\n").find((one) => one.endsWith('"msg":"ready"}'));
-    if (line !== undefined) {
-      return JSON.parse(line) as { partners: string | null; operators: string };
-    }
-    if (hasEnded(child)) throw new Error(`the service ended during its start: ${text}`);
+    if (line !== undefined) return JSON.parse(line) as Ready;
+    if (hasEnded(child)) throw new Error(`the program ended during its start: ${text}`);
   }
-  throw new Error("the service was not ready in time");
+  throw new Error("the program was not ready in time");
 }
 
 async function end(child: ChildProcess): Promise<void> {

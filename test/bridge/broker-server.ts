@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createConnection } from "node:net";
+import { createConnection, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Afterwards } from "../ledger/afterwards.ts";
 
@@ -10,14 +10,14 @@ export async function startServer(
   port: number,
   [command, ...args]: readonly [string, ...string[]],
   env: Record<string, string> = {},
-): Promise<{ kill: () => Promise<void> }> {
+): Promise<{ kill: () => Promise<void>; end: () => Promise<void>; begin: () => Promise<void> }> {
   let server = await serve();
   t.after(() => end(server));
+  const begin = async () => void (server = await serve());
   return {
-    kill: async () => {
-      await end(server);
-      server = await serve();
-    },
+    kill: () => end(server).then(begin),
+    end: () => end(server),
+    begin,
   };
 
   async function serve(): Promise<ChildProcess> {
@@ -46,4 +46,16 @@ export async function isOpen(port: number): Promise<boolean> {
   ]).catch(() => false);
   socket.destroy();
   return isConnected;
+}
+
+/** Both sides of a proxy. */
+export function endTogether(t: Pick<Afterwards, "after">, client: Socket, server: Socket): void {
+  for (const [one, other] of [
+    [client, server],
+    [server, client],
+  ] as const) {
+    one.on("error", () => undefined);
+    one.on("close", () => other.destroy());
+    t.after(() => void one.destroy());
+  }
 }

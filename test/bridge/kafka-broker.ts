@@ -9,7 +9,7 @@ import type { Afterwards } from "../ledger/afterwards.ts";
 import { freePort, openPort } from "../support/free-port.ts";
 import { ROOT } from "../support/root.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
-import { startServer } from "./broker-server.ts";
+import { endTogether, startServer } from "./broker-server.ts";
 import type { TlsFiles } from "./connections.ts";
 import type { Broker } from "./ledger.ts";
 import { insist } from "./outbox-ledger.ts";
@@ -66,14 +66,7 @@ export async function aLoadingCoordinator(t: Pick<Afterwards, "after">) {
       }
     });
     broker.pipe(client);
-    for (const [one, other] of [
-      [client, broker],
-      [broker, client],
-    ] as const) {
-      one.on("error", () => undefined);
-      one.on("close", () => other.destroy());
-      t.after(() => void one.destroy());
-    }
+    endTogether(t, client, broker);
   });
   return { state, port: await openPort(t, server) };
 }
