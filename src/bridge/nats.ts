@@ -48,6 +48,9 @@ const FETCH = { messages: 500, bytes: 4 * 1024 * 1024, expires: 5_000 };
 const ACK_WAIT_MS = 10_000;
 const PENDING_MAX = 2_000;
 const NAK = "-NAK";
+/** JetStream is temporarily not available. */
+const NOT_AVAILABLE = 10_008;
+const SILENT = "JetStream does not answer, as in a cluster without a leader";
 
 export function natsSource(settings: Settings) {
   const aside = settings.below("set_aside");
@@ -154,9 +157,17 @@ class NatsSource implements Source<NatsMessage> {
       const next = { seq, next_by_subj: subject } as MsgRequest;
       const found = await manager.streams.getMessage(stream, next);
       return { facts, first: found && toMessage(stream, found, found.header) };
+    } catch (error) {
+      throw explained(error);
     } finally {
       await connection.close();
     }
+  }
+
+  /** The servers of a cluster elect a leader first. Before they miss it, they do not answer. */
+  isStarting(error: unknown): boolean {
+    const { code, message } = error as { code?: unknown; message?: string };
+    return code === NOT_AVAILABLE || message === SILENT;
   }
 
   /** What is held goes back to the server at once, if it still hears us, or over the next connection. */
@@ -192,7 +203,7 @@ class NatsSource implements Source<NatsMessage> {
       return opened;
     } catch (error) {
       await connection.close();
-      throw error;
+      throw explained(error);
     }
   }
 
@@ -259,7 +270,7 @@ class NatsSource implements Source<NatsMessage> {
       return { connection, manager, jetstream: jetstream(connection) };
     } catch (error) {
       await connection.close();
-      throw error;
+      throw explained(error);
     }
   }
 
@@ -325,6 +336,11 @@ async function findConsumer(manager: JetStreamManager, stream: string, name: str
     if (isMissing(error)) return null;
     throw error;
   });
+}
+
+/** The client says of a request without an answer only that it has timed out. */
+function explained(error: unknown): unknown {
+  return (error as Error).name === "TimeoutError" ? new Error(SILENT) : error;
 }
 
 /** A stream, a consumer, or a stream for a subject. */

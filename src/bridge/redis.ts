@@ -170,6 +170,11 @@ class RedisSource implements Source<RedisMessage> {
     }
   }
 
+  /** Redis reads its files before it executes commands. A node of a cluster also waits for the others. */
+  isStarting(error: unknown): boolean {
+    return /^(?:LOADING|CLUSTERDOWN) /.test((error as Error).message);
+  }
+
   /** What is held is left to others, and to this consumer's next connection. */
   close(): Promise<void> {
     const opened = this.#opened;

@@ -12,7 +12,11 @@ import type { Broker } from "./ledger.ts";
 import { insist } from "./outbox-ledger.ts";
 
 /** A MariaDB with the outbox of the documentation in the database `shop`. */
-export async function startMariaDb(t: Pick<Afterwards, "after">, tls?: TlsFiles) {
+export async function startMariaDb(
+  t: Pick<Afterwards, "after">,
+  tls?: TlsFiles,
+  further: readonly string[] = [],
+) {
   const folder = await aTemporaryFolder(t);
   const port = await freePort();
   const [data, socket] = [join(folder, "data"), join(folder, "socket")];
@@ -22,7 +26,13 @@ export async function startMariaDb(t: Pick<Afterwards, "after">, tls?: TlsFiles)
   const where = [`--port=${port}`, "--bind-address=127.0.0.1", `--socket=${socket}`];
   const files = [`--pid-file=${join(folder, "pid")}`, "--innodb-buffer-pool-size=32M"];
   if (tls) files.push(`--ssl-cert=${tls.cert}`, `--ssl-key=${tls.key}`, `--ssl-ca=${tls.ca}`);
-  const { kill } = await startServer(t, port, ["mariadbd", ...options, ...where, ...files]);
+  const { kill } = await startServer(t, port, [
+    "mariadbd",
+    ...options,
+    ...where,
+    ...files,
+    ...further,
+  ]);
   const root = `root@127.0.0.1:${port}`;
   const url = `mariadb://${root}/shop`;
   const db = createPool({ uri: `mysql://${root}`, multipleStatements: true, connectionLimit: 2 });
@@ -31,6 +41,17 @@ export async function startMariaDb(t: Pick<Afterwards, "after">, tls?: TlsFiles)
   await insist(() => db.query("create database shop"));
   await db.query(`use shop; ${sample("sql mysql")}`);
   return { url, kill, db, port };
+}
+
+/** The options of the first node of a Galera cluster. */
+export async function ofGalera(): Promise<string[]> {
+  const port = await freePort();
+  return [
+    ...["--wsrep-on=ON", "--wsrep-provider=/usr/lib/galera/libgalera_smm.so"],
+    ...["--wsrep-new-cluster", "--wsrep-cluster-address=gcomm://", "--binlog-format=ROW"],
+    `--wsrep-node-address=127.0.0.1:${port}`,
+    `--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:${port}`,
+  ];
 }
 
 export async function aMariaDbBroker(t: Afterwards): Promise<Broker> {

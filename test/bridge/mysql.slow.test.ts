@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "yaml";
 import { Afterwards } from "../ledger/afterwards.ts";
 import { aBridge, aFakeService, checked } from "../support/bridge.ts";
@@ -9,8 +10,9 @@ import { samplesOf } from "../support/page-samples.ts";
 import { requireProgram } from "../support/required.ts";
 import { checkConnections, tlsFiles } from "./connections.ts";
 import { assertBalanced, runLedger } from "./ledger.ts";
-import { aMariaDbBroker, startMariaDb } from "./mysql-broker.ts";
+import { aMariaDbBroker, ofGalera, startMariaDb } from "./mysql-broker.ts";
 import { SHORT } from "./plans.ts";
+import { checkStarting } from "./starting.ts";
 
 const hasMariaDb = (t: TestContext) =>
   requireProgram(t, "mariadbd", ["--no-defaults", "--version"]);
@@ -84,6 +86,24 @@ test("two bridges on one table publish each row once and in the order of its key
       ofKey.toSorted((a, b) => a - b),
     );
   }
+});
+
+test("a node that has not joined its cluster is waited for, by a check and by a bridge, without an error", async (t) => {
+  if (!(await hasMariaDb(t))) return;
+  const afterwards = new Afterwards();
+  t.after(() => afterwards.run());
+  const { url, db } = await startMariaDb(afterwards, undefined, await ofGalera());
+  await fill(db, 1, 1);
+  const answerWith = (refusal: "ALL" | "NONE") =>
+    db.query(`set global wsrep_reject_queries = '${refusal}'`);
+  let joining: Promise<unknown> = Promise.resolve();
+  const begin = async () => {
+    await joining;
+    await answerWith("ALL");
+    joining = sleep(2_000).then(() => answerWith("NONE"));
+  };
+  afterwards.after(() => joining);
+  await checkStarting(t, { kind: "outbox", url, begin });
 });
 
 test("each kind of id is found again, and each kind of value is JSON", async (t) => {

@@ -44,6 +44,25 @@ export async function startNats(
   return { servers, kill, manager, stream: jetstream(connection) };
 }
 
+/** Two servers of a cluster, which need each other to elect a leader. Clients know the first one. */
+export async function aNatsPair(t: Pick<Afterwards, "after">) {
+  const places = await Promise.all([0, 1].map(async () => [await freePort(), await freePort()]));
+  const routes = places.map(([, route]) => `nats://127.0.0.1:${route}`);
+  const start = async ([port = 0]: number[], i: number) => {
+    const own = ["-a", "127.0.0.1", "-p", String(port), "-js", "-sd", await aTemporaryFolder(t)];
+    const name = ["-n", `server-${i}`, "--cluster_name", "pair", "--routes", routes.join(",")];
+    return startServer(t, port, [NATS, ...own, ...name, "--cluster", routes[i] ?? ""]);
+  };
+  const [first, second] = (await Promise.all(places.map(start))) as [Server, Server];
+  const servers = `127.0.0.1:${places[0]?.[0]}`;
+  const connection = await connect({ servers, maxReconnectAttempts: -1, reconnectTimeWait: 100 });
+  t.after(() => connection.close());
+  const manager = await insist(() => jetstreamManager(connection));
+  return { servers, first, second, manager, stream: jetstream(connection) };
+}
+
+type Server = Awaited<ReturnType<typeof startServer>>;
+
 /** What a server asks of its clients, and how the test's own client meets it. */
 interface Access {
   options?: readonly string[];

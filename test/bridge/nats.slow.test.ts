@@ -11,8 +11,17 @@ import { aBridge, aFakeService, checked } from "../support/bridge.ts";
 import { samplesOf } from "../support/page-samples.ts";
 import { checkConnections, tlsFiles } from "./connections.ts";
 import { assertBalanced, runLedger } from "./ledger.ts";
-import { aNatsBroker, byCredentials, hasNats, overTls, startNats } from "./nats-broker.ts";
+import { insist } from "./outbox-ledger.ts";
+import {
+  aNatsBroker,
+  aNatsPair,
+  byCredentials,
+  hasNats,
+  overTls,
+  startNats,
+} from "./nats-broker.ts";
 import { SHORT } from "./plans.ts";
+import { checkStarting } from "./starting.ts";
 
 test("each message is one event while bridges, service, database and server are killed", async (t) => {
   if (!hasNats(t)) return;
@@ -65,6 +74,30 @@ test("the page's source publishes and acknowledges, and what is bad goes to its 
   );
   const large = await manager.streams.getMessage("aside", { seq: 2 });
   assert.equal(large?.data.length, 1024 * 1024);
+});
+
+test("a cluster that has no leader yet is waited for, by a check and by a bridge, without an error", async (t) => {
+  if (!hasNats(t)) return;
+  const afterwards = new Afterwards();
+  t.after(() => afterwards.run());
+  const { servers, first, second, manager, stream } = await aNatsPair(afterwards);
+  await insist(() =>
+    manager.streams.add({ name: "orders", subjects: ["orders"], num_replicas: 2 }),
+  );
+  await insist(() => manager.streams.add({ name: "aside", subjects: ["aside"] }));
+  await insist(() => stream.publish("orders", '{"n":1}'));
+  let late: Promise<unknown> = Promise.resolve();
+  const begin = async () => {
+    await late;
+    await Promise.all([first.end(), second.end()]);
+    await first.begin();
+    late = sleep(3_000).then(second.begin);
+  };
+  afterwards.after(() => late);
+  await checkStarting(t, {
+    ...{ kind: "nats", servers, stream: "orders", set_aside: { subject: "aside" }, begin },
+    event: { organization: "acme", type: "order.created", data: { pointer: "" } },
+  });
 });
 
 test("what is held is not delivered again, however long the service is away, and a stop gives it back at once", async (t) => {

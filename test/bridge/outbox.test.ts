@@ -7,6 +7,7 @@ import {
   aPublishingService,
   fillOutbox,
 } from "../support/bridge.ts";
+import { aStartingPostgres, checkStarting } from "./starting.ts";
 
 const orders = (url: string, further: object = {}) => ({
   name: "orders",
@@ -198,6 +199,14 @@ test("with when_published: delete the rows go", async (t) => {
   while ((await open(db)) > 0) await bridge.logged(() => true);
   const [row] = await db<{ count: string }[]>`select count(*) from outbox`;
   assert.equal(Number(row?.count), 0);
+});
+
+test("a PostgreSQL that is starting is waited for, by a check and by a bridge, without an error", async (t) => {
+  const { db, url } = await anOutbox(t);
+  await fillOutbox(db, { last: 1 });
+  const server = await aStartingPostgres(t, url);
+  const begin = () => (server.state.refusals = 2);
+  await checkStarting(t, { ...orders(server.url), begin });
 });
 
 async function open(db: Awaited<ReturnType<typeof anOutbox>>["db"]): Promise<number> {

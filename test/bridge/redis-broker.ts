@@ -8,11 +8,24 @@ import type { Broker } from "./ledger.ts";
 import { insist } from "./outbox-ledger.ts";
 
 /** A server with an append-only file, and a connection to it. */
-export async function startRedis(t: Pick<Afterwards, "after">, tls?: TlsFiles) {
+export async function startRedis(
+  t: Pick<Afterwards, "after">,
+  tls?: TlsFiles,
+  further: readonly string[] = [],
+) {
   const folder = await aTemporaryFolder(t);
   const [port, securePort] = [await freePort(), await freePort()];
   const secured = tls ? securedBy(tls, securePort) : [];
-  const options = ["--bind", "127.0.0.1", "--port", String(port), "--dir", folder, ...secured];
+  const options = [
+    "--bind",
+    "127.0.0.1",
+    "--port",
+    String(port),
+    "--dir",
+    folder,
+    ...secured,
+    ...further,
+  ];
   const command = ["redis-server", ...options, "--appendonly", "yes", "--save", ""] as const;
   const { kill } = await startServer(t, port, command);
   const url = `redis://127.0.0.1:${port}`;

@@ -16,6 +16,7 @@ import { checkConnections, tlsFiles } from "./connections.ts";
 import { assertBalanced, runLedger } from "./ledger.ts";
 import { SHORT } from "./plans.ts";
 import { aRedisBroker, startRedis } from "./redis-broker.ts";
+import { checkStarting } from "./starting.ts";
 
 const hasRedis = (t: TestContext) => requireProgram(t, "redis-server", ["--version"]);
 
@@ -142,6 +143,17 @@ test("after the server's end the bridge reads again what it held", async (t) => 
   isAway = false;
   await service.until((asked) => numbersIn(asked).size === 700);
   await settled(bridge);
+});
+
+test("a server that is loading is waited for, by a check and by a bridge, without an error", async (t) => {
+  if (!(await hasRedis(t))) return;
+  const afterwards = new Afterwards();
+  t.after(() => afterwards.run());
+  const slow = ["--key-load-delay", "400"]; // Microseconds for each command of the file.
+  const { url, client, kill } = await startRedis(afterwards, undefined, slow);
+  await fill(client, 1, 5_000);
+  const source = { kind: "redis", url, streams: "orders", set_aside: { stream: "aside" } };
+  await checkStarting(t, { ...source, begin: kill });
 });
 
 type Client = Awaited<ReturnType<typeof startRedis>>["client"];

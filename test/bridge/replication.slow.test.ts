@@ -7,6 +7,7 @@ import { after, test, type TestContext } from "node:test";
 import { removeEmbedded, startEmbedded } from "../../src/builtin/index.ts";
 import { aBridge, aFakeService, anOutbox, fillOutbox } from "../support/bridge.ts";
 import { samplesOf } from "../support/page-samples.ts";
+import { aStartingPostgres, checkStarting } from "./starting.ts";
 
 const orders = ({ url, name }: { url: string; name: string }) => ({
   ...{ name: "orders", kind: "outbox", url },
@@ -78,6 +79,14 @@ test("two bridges on one slot: the second one reads when the first one stops", a
   await first.stop();
   await fillOutbox(db, { first: 101, last: 200 });
   await service.until((asked) => numbersIn(asked).size === 200);
+});
+
+test("a PostgreSQL that is starting is waited for, by a check and by a bridge, without an error", async (t) => {
+  const outbox = await aReplicatedOutbox(t);
+  await fillOutbox(outbox.db, { last: 1 });
+  const server = await aStartingPostgres(t, outbox.url);
+  const begin = () => (server.state.refusals = 2);
+  await checkStarting(t, { ...orders({ ...outbox, url: server.url }), begin });
 });
 
 function numbersIn(asked: readonly { events: Record<string, unknown>[] }[]): Set<number> {

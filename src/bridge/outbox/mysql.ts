@@ -49,6 +49,8 @@ const READ_BYTES_MAX = 4 * 1024 * 1024;
 /** The first wait after a read that found something. It doubles up to the configured one. */
 const BUSY_MS = 5;
 const STANDBY_MS = 250;
+/** The number of a command that is not known. Galera answers with it, too. */
+const NOT_JOINED = 1047;
 
 /**
  * Reads the open rows of a table in MySQL or MariaDB. As in PostgreSQL, it never reads from a last id on, and of several bridges one
@@ -118,6 +120,11 @@ export class MySqlRows implements Source<OutboxMessage> {
       );
     const [first = null] = await this.#read(opened, 1);
     return { facts, first };
+  }
+
+  /** A node of a Galera cluster refuses statements until it has joined. */
+  isStarting(error: unknown): boolean {
+    return (error as { errno?: unknown }).errno === NOT_JOINED;
   }
 
   async close(): Promise<void> {

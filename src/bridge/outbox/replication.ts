@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { codeOf } from "../../lib/objects.ts";
 import { type Source, type SourceContext, SourceFault } from "../source.ts";
 import { PgOutput } from "./pgoutput.ts";
-import { Session } from "./session.ts";
+import { isStarting, Session } from "./session.ts";
 import { confirm, end, isRoomy, type Replicated, sendStatus, type Stream, take } from "./stream.ts";
 import { describe, markSetAside, type Table, type TableSettings } from "./table.ts";
 
@@ -23,6 +23,7 @@ const IN_USE = "55006";
  * one read, and the next one takes over. The slot moves on when everything before is published, so a crash costs only duplicates.
  */
 export class OutboxReplication implements Source<Replicated> {
+  readonly isStarting = isStarting;
   readonly #settings: ReplicationSettings;
   readonly #context: SourceContext<Replicated>;
   #stream: Stream | null = null;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Source, SourceContext } from "../source.ts";
-import { Session } from "./session.ts";
+import { isStarting, Session } from "./session.ts";
 import {
   countOpen,
   describe,
@@ -40,6 +40,7 @@ interface Opened {
  * bridges on one table: one holds an advisory lock and reads, and the next one takes over when its session ends.
  */
 export class OutboxRows implements Source<OutboxMessage> {
+  readonly isStarting = isStarting;
   readonly #settings: RowsSettings;
   readonly #context: SourceContext<OutboxMessage>;
   #opening: Promise<Opened> | null = null;

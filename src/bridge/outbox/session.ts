@@ -1,4 +1,5 @@
 import type { Client, CustomTypesConfig, QueryResultRow } from "pg";
+import { codeOf } from "../../lib/objects.ts";
 import { loadClient } from "../source.ts";
 
 /** What a session relies on, against other settings of a role or a database. */
@@ -55,6 +56,13 @@ export class Session {
     if (this.#lost === null) await this.client.end();
     else this.client.connection.stream.destroy();
   }
+}
+
+const CANNOT_CONNECT_NOW = "57P03";
+
+/** True while the server starts, recovers, or stops. */
+export function isStarting(error: unknown): boolean {
+  return codeOf(error) === CANNOT_CONNECT_NOW;
 }
 
 const asItIs = (value: string) => value;
