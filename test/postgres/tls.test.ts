@@ -250,6 +250,20 @@ for (const [title, host, query, words] of [
   });
 }
 
+test("NODE_TLS_REJECT_UNAUTHORIZED=0 weakens nothing that sslmode demands", async (t) => {
+  process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
+  t.after(() => delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"]);
+  for (const [host, query] of [
+    [name, `?sslmode=verify-full&sslrootcert=${strangerFile}`],
+    [name, `?sslmode=verify-ca&sslrootcert=${strangerFile}`],
+    [name, `?sslmode=require&sslrootcert=${strangerFile}`],
+    [name, "?sslmode=verify-full"],
+    [address, `?${verified}`],
+  ] as const)
+    await assert.rejects(isEncrypted(host, query), query);
+  assert.equal(await isEncrypted(name, `?${verified}`), true);
+});
+
 test("require refuses a server without TLS, and prefer accepts it", async () => {
   const admin = connect(server.url, { max: 1, name: "test" });
   const reload = async (ssl: string) => {

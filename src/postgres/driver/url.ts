@@ -296,6 +296,7 @@ function readTls(parameters: Parameters): ConnectionOptions {
   const { ssl_min_protocol_version: minVersion, ssl_max_protocol_version: maxVersion } = parameters;
   const hasCertificate = sslcert !== undefined && sslcertmode !== "disable";
   return {
+    rejectUnauthorized: true, // Explicit, because an environment variable changes the default.
     ...(sslrootcert !== "system" && { ca: read(sslrootcert) }),
     ...(hasCertificate && { cert: read(sslcert), key: read(sslkey ?? "") }),
     ...(hasCertificate && sslpassword !== undefined && { passphrase: sslpassword }),

@@ -214,6 +214,7 @@ for (const [query, mode] of [
 }
 
 const anyone = { rejectUnauthorized: false };
+const VERIFIED = { rejectUnauthorized: true };
 
 for (const [query, ways] of [
   ["", [false]],
@@ -221,10 +222,10 @@ for (const [query, ways] of [
   ["?sslmode=allow", [false, anyone]],
   ["?sslmode=prefer", [anyone, false]],
   ["?sslmode=require", [anyone]],
-  ["?sslmode=verify-full", [{}]],
-  ["?sslmode=verify-full&sslrootcert=system", [{}]],
-  ["?sslrootcert=system", [{}]],
-  ["?ssl=true", [{}]],
+  ["?sslmode=verify-full", [VERIFIED]],
+  ["?sslmode=verify-full&sslrootcert=system", [VERIFIED]],
+  ["?sslrootcert=system", [VERIFIED]],
+  ["?ssl=true", [VERIFIED]],
   ["?ssl=false", [false]],
 ] as const) {
   test(`with ${query || "no parameters"} a host is tried ${JSON.stringify(ways)}`, () => {
