@@ -26,12 +26,18 @@ export class Environment {
   /** Each is a sentence that starts with the variable's name. */
   readonly faults: string[] = [];
   /** The variables that were read. */
-  readonly names: string[] = [];
+  readonly names: string[];
   readonly #env: NodeJS.ProcessEnv;
   readonly #faulty = new Set<string>();
 
-  constructor(env: NodeJS.ProcessEnv) {
+  constructor(env: NodeJS.ProcessEnv, names: string[] = []) {
     this.#env = env;
+    this.names = names;
+  }
+
+  /** Reads the same variables and keeps their faults to itself: for settings that have no effect. */
+  withoutFaults(): Environment {
+    return new Environment(this.#env, this.names);
   }
 
   /** Returns `fallback` if the variable is unset, empty or blank. */

@@ -45,29 +45,45 @@ export interface Tracing {
   readonly tellsReceivers: boolean;
 }
 
-/** Returns null if no spans are exported: without an endpoint, or if OpenTelemetry is switched off. */
+/**
+ * Returns null if no spans are exported: without an endpoint, or if OpenTelemetry is switched off. What a fleet sets besides is
+ * then no fault.
+ */
 export function readTracing(env: Environment): Tracing | null {
-  const url = readUrl(env);
   const isOff = env.value("OTEL_SDK_DISABLED", anyText, "").toLowerCase() === "true";
-  const exporters = env.value("OTEL_TRACES_EXPORTER", anyText, "otlp").split(/\s*,\s*/);
+  const exporters = env.value("OTEL_TRACES_EXPORTER", anyText, "otlp").toLowerCase();
+  const hasEndpoint = ENDPOINTS.map((name) => env.isSet(name)).includes(true);
+  const tellsReceivers = env.value("TRACE_RECEIVERS", oneOf(["true", "false"]), "false") === "true";
+  env.rule(
+    !tellsReceivers || hasEndpoint,
+    ["TRACE_RECEIVERS"],
+    "has no effect without OTEL_EXPORTER_OTLP_ENDPOINT",
+  );
+  const isOn = hasEndpoint && !isOff && exporters.split(/\s*,\s*/).includes("otlp");
+  const settings = readSettings(isOn ? env : env.withoutFaults());
+  return isOn && settings !== null ? { ...settings, tellsReceivers } : null;
+}
+
+const ENDPOINTS = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
+
+/** Returns null without a usable endpoint. */
+function readSettings(env: Environment): Omit<Tracing, "tellsReceivers"> | null {
+  const url = readUrl(env);
   const headers = [
     ...(env.list("OTEL_EXPORTER_OTLP_HEADERS", header, 100) ?? []),
     ...(env.list("OTEL_EXPORTER_OTLP_TRACES_HEADERS", header, 100) ?? []),
   ];
   requireProtocol(env);
-  const serviceName = env.value("OTEL_SERVICE_NAME", name, "partner-api");
-  const sampler = env.value("OTEL_TRACES_SAMPLER", oneOf(SAMPLERS), "parentbased_always_on");
-  const ratio = env.value("OTEL_TRACES_SAMPLER_ARG", share, 1);
-  const tellsReceivers = env.value("TRACE_RECEIVERS", oneOf(["true", "false"]), "false") === "true";
-  env.rule(
-    !tellsReceivers || url !== null,
-    ["TRACE_RECEIVERS", "OTEL_EXPORTER_OTLP_ENDPOINT"],
-    "has no effect without OTEL_EXPORTER_OTLP_ENDPOINT",
-  );
-  const given = { headers: Object.fromEntries(headers), serviceName, sampler, ratio };
-  const settings = { ...readExport(env), batches: readBatches(env), spanLimits: readLimits(env) };
-  if (url === null || isOff || !exporters.includes("otlp")) return null;
-  return { url, ...given, ...settings, tellsReceivers };
+  const settings = {
+    headers: Object.fromEntries(headers),
+    serviceName: env.value("OTEL_SERVICE_NAME", name, "partner-api"),
+    sampler: env.value("OTEL_TRACES_SAMPLER", choice(SAMPLERS), "parentbased_always_on"),
+    ratio: env.value("OTEL_TRACES_SAMPLER_ARG", share, 1),
+    ...readExport(env),
+    batches: readBatches(env),
+    spanLimits: readLimits(env),
+  };
+  return url === null ? null : { url, ...settings };
 }
 
 function readUrl(env: Environment): string | null {
@@ -77,8 +93,8 @@ function readUrl(env: Environment): string | null {
 }
 
 function requireProtocol(env: Environment): void {
-  const ofTraces = env.value("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", oneOf(["http/protobuf"]), null);
-  const format = ofTraces === null ? oneOf(["http/protobuf"]) : anyText;
+  const ofTraces = env.value("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", choice(["http/protobuf"]), null);
+  const format = ofTraces === null ? choice(["http/protobuf"]) : anyText;
   env.value("OTEL_EXPORTER_OTLP_PROTOCOL", format, null);
 }
 
@@ -89,8 +105,8 @@ function readExport(env: Environment): Pick<Tracing, "timeoutMs" | "isCompressed
     return env.value(`OTEL_EXPORTER_OTLP_TRACES_${what}`, format, general);
   };
   return {
-    timeoutMs: either("TIMEOUT", integer(1, 600_000), 10_000),
-    isCompressed: either("COMPRESSION", oneOf(["gzip", "none"]), "none") === "gzip",
+    timeoutMs: either("TIMEOUT", timeout, 10_000),
+    isCompressed: either("COMPRESSION", choice(["gzip", "none"]), "none") === "gzip",
     files: {
       ca: either("CERTIFICATE", path, null),
       cert: either("CLIENT_CERTIFICATE", path, null),
@@ -112,8 +128,8 @@ function readBatches(env: Environment): Tracing["batches"] {
     "must not be more than OTEL_BSP_MAX_QUEUE_SIZE",
   );
   return {
-    scheduledDelayMillis: env.value("OTEL_BSP_SCHEDULE_DELAY", integer(0, 600_000), 5_000),
-    exportTimeoutMillis: env.value("OTEL_BSP_EXPORT_TIMEOUT", integer(1, 600_000), 30_000),
+    scheduledDelayMillis: env.value("OTEL_BSP_SCHEDULE_DELAY", integer(0, INT_MAX), 5_000),
+    exportTimeoutMillis: env.value("OTEL_BSP_EXPORT_TIMEOUT", timeout, 30_000),
     maxQueueSize,
     maxExportBatchSize,
   };
@@ -121,7 +137,7 @@ function readBatches(env: Environment): Tracing["batches"] {
 
 function readLimits(env: Environment): Tracing["spanLimits"] {
   const limit = <F>(name: string, fallback: F) =>
-    env.value(`OTEL_${name}_LIMIT`, integer(0, 1_000_000), fallback);
+    env.value(`OTEL_${name}_LIMIT`, integer(0, INT_MAX), fallback);
   const count = limit("ATTRIBUTE_COUNT", 128);
   return {
     attributeValueLengthLimit: limit(
@@ -134,6 +150,26 @@ function readLimits(env: Environment): Tracing["spanLimits"] {
     attributePerEventCountLimit: limit("EVENT_ATTRIBUTE_COUNT", count),
     attributePerLinkCountLimit: limit("LINK_ATTRIBUTE_COUNT", count),
   };
+}
+
+/** The largest integer that OpenTelemetry asks for, and the longest time of a timer. */
+const INT_MAX = 2 ** 31 - 1;
+
+const milliseconds = integer(0, INT_MAX);
+
+/** 0: no limit. */
+const timeout: Format<number> = {
+  ...milliseconds,
+  parse: (text) => {
+    const ms = milliseconds.parse(text);
+    return ms === 0 ? INT_MAX : ms;
+  },
+};
+
+/** OpenTelemetry reads its choices in any letter case. */
+function choice<T extends string>(choices: readonly T[]): Format<T> {
+  const format = oneOf(choices);
+  return { ...format, parse: (text) => format.parse(text.toLowerCase()) };
 }
 
 const anyText: Format<string> = { parse: (text) => text, mustBe: "a text" };

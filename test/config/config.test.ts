@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { type Config, configurationNames, loadConfig } from "../../src/config/config.ts";
 import { parseCidr } from "../../src/lib/ip-address.ts";
 import { defaults, faultsOf } from "./defaults.ts";
-import { BAD_TRACING, GOOD_TRACING } from "./tracing-values.ts";
+import { BAD_TRACING, ENDPOINT, GOOD_TRACING } from "./tracing-values.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1440 * MINUTE_MS;
@@ -241,13 +241,15 @@ const BAD: [name: string, values: string[], mustBe: RegExp][] = [
   ["PARTNER_API_URL", ["http://10.0.0.1:8081", "operators.example"], /the https URL of an/],
   ["PARTNER_API_TOKEN", ["short", `alice:${token("c")}`], /only the token/],
   ["SHUTDOWN_GRACE", ["15", "2h"], /a duration .* from 0s to 1h/],
+  ["TRACE_RECEIVERS", ["true"], /has no effect without OTEL_EXPORTER_OTLP_ENDPOINT/],
   ...BAD_TRACING,
 ];
 
 for (const [name, values, mustBe] of BAD) {
   test(`${name} is refused when it is invalid (${mustBe.source})`, () => {
+    const others = name.startsWith("OTEL_") ? ENDPOINT : {};
     for (const value of values) {
-      const faults = faultsOf({ DATABASE_URL, [name]: value });
+      const faults = faultsOf({ DATABASE_URL, ...others, [name]: value });
       assert.equal(faults.length, 1, value);
       assert.match(faults[0] ?? "", mustBe, value);
       assert.ok(faults[0]?.startsWith(`${name} `), value);
@@ -310,3 +312,15 @@ function cidrs(...texts: string[]) {
     return cidr;
   });
 }
+
+test("what a fleet sets for OpenTelemetry stops no start that traces nothing", () => {
+  const wrong = BAD_TRACING.filter(([name]) => !/RECEIVERS|ENDPOINT/.test(name));
+  const others = Object.fromEntries(wrong.map(([name, [value]]) => [name, value]));
+  for (const off of [
+    { OTEL_EXPORTER_OTLP_ENDPOINT: "" },
+    { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4317", OTEL_SDK_DISABLED: "true" },
+    { ...ENDPOINT, OTEL_TRACES_EXPORTER: "none" },
+  ])
+    assert.deepEqual(loadConfig({ ...others, ...off }).tracing, null);
+  assert.equal(faultsOf({ ...others, ...ENDPOINT }).length, Object.keys(others).length);
+});

@@ -1,7 +1,7 @@
 import type { Config } from "../../src/config/config.ts";
 import type { Tracing } from "../../src/config/tracing.ts";
 
-const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" };
+export const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" };
 
 /** The configuration with only the collector's address. */
 const tracing: Tracing = {
@@ -84,6 +84,35 @@ export const GOOD_TRACING: [string, string, Partial<Config>, NodeJS.ProcessEnv?]
     { ...ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },
   ],
   ["OTEL_EXPORTER_OTLP_TIMEOUT", "2500", { tracing: { ...tracing, timeoutMs: 2_500 } }, ENDPOINT],
+  // OpenTelemetry: 0 means no limit, and choices may be in any letter case.
+  [
+    "OTEL_EXPORTER_OTLP_TIMEOUT",
+    "0",
+    { tracing: { ...tracing, timeoutMs: 2 ** 31 - 1 } },
+    ENDPOINT,
+  ],
+  [
+    "OTEL_BSP_EXPORT_TIMEOUT",
+    "0",
+    {
+      tracing: { ...tracing, batches: { ...tracing.batches, exportTimeoutMillis: 2 ** 31 - 1 } },
+    },
+    ENDPOINT,
+  ],
+  [
+    "OTEL_TRACES_SAMPLER",
+    "ALWAYS_OFF",
+    { tracing: { ...tracing, sampler: "always_off" } },
+    ENDPOINT,
+  ],
+  [
+    "OTEL_EXPORTER_OTLP_COMPRESSION",
+    "GZIP",
+    { tracing: { ...tracing, isCompressed: true } },
+    ENDPOINT,
+  ],
+  ["OTEL_EXPORTER_OTLP_PROTOCOL", "HTTP/Protobuf", { tracing }, ENDPOINT],
+  ["OTEL_TRACES_EXPORTER", "OTLP", { tracing }, ENDPOINT],
   [
     "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION",
     "gzip",
@@ -180,6 +209,7 @@ GOOD_TRACING.push([
   ENDPOINT,
 ]);
 
+/** Each stands beside the collector's address. */
 export const BAD_TRACING: [string, string[], RegExp][] = [
   [
     "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -189,11 +219,10 @@ export const BAD_TRACING: [string, string[], RegExp][] = [
   ["OTEL_EXPORTER_OTLP_HEADERS", ["hunter2", "a=%zz", "a b=c", "a=%0A"], /entry 1 must be name=/],
   ["OTEL_EXPORTER_OTLP_PROTOCOL", ["grpc", "http/json"], /one of http\/protobuf, not "/],
   ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", ["grpc"], /one of http\/protobuf, not "grpc"/],
-  ["OTEL_EXPORTER_OTLP_TIMEOUT", ["10s", "0"], /an integer|a whole number|number/],
+  ["OTEL_EXPORTER_OTLP_TIMEOUT", ["10s", "-1", "2147483648"], /an integer from 0 to 2147483647/],
   ["OTEL_EXPORTER_OTLP_COMPRESSION", ["zstd"], /one of gzip, none, not "zstd"/],
   ["OTEL_BSP_MAX_EXPORT_BATCH_SIZE", ["4096"], /must not be more than OTEL_BSP_MAX_QUEUE_SIZE/],
   ["OTEL_TRACES_SAMPLER", ["jaeger_remote"], /one of always_on, .*, not "/],
   ["OTEL_TRACES_SAMPLER_ARG", ["1.5", "-1", "half"], /a number from 0 to 1, not "/],
   ["TRACE_RECEIVERS", ["yes"], /one of true, false, not "yes"/],
-  ["TRACE_RECEIVERS", ["true"], /has no effect without OTEL_EXPORTER_OTLP_ENDPOINT/],
 ];
