@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
+import { findUnfollowed } from "../config/fleet.ts";
 import {
   duration,
   Environment,
@@ -33,6 +34,8 @@ interface BridgeConfig {
   port: number;
   logLevel: (typeof LOG_LEVELS)[number];
   shutdownGraceMs: number;
+  /** A sentence for each variable of a fleet that the bridge does not follow. */
+  unfollowed: string[];
 }
 
 /** Runs the bridge until `stop`, or checks its configuration. Returns false if the check or the stop fails. */
@@ -42,7 +45,7 @@ export async function bridge(
   stop: AbortSignal,
 ): Promise<boolean> {
   const config = loadBridgeConfig(options.config, environment);
-  const { publisher, sources, logLevel: level } = config;
+  const { publisher, sources, logLevel: level, unfollowed } = config;
   if (options.check) {
     const write = (line: string) => environment.stdout(`${line}\n`);
     const log = pino({ level: "silent" });
@@ -50,6 +53,7 @@ export async function bridge(
   }
   const output = await openLogOutput();
   const log = createLogger(level, output);
+  for (const message of unfollowed) log.warn(message);
   const running = await startBridge({
     ...config,
     version: environment.version,
@@ -87,6 +91,7 @@ function loadBridgeConfig(
     port: variables.value("BRIDGE_PORT", integer(0, 65_535), 8082),
     logLevel: variables.value("LOG_LEVEL", oneOf(LOG_LEVELS), "info"),
     shutdownGraceMs: variables.value("SHUTDOWN_GRACE", duration("0s", "1h"), 15_000),
+    unfollowed: findUnfollowed(env, variables.names),
   };
   const faults = variables.faults;
   const readFile = (file: string) => readFileSync(file, "utf8");

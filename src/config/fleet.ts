@@ -7,9 +7,11 @@ const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [
 
 /** Values with which a variable of OpenTelemetry asks for nothing that the service does not do. */
 const AGREEING = {
-  OTEL_METRICS_EXPORTER: /^(?:none|prometheus)$/,
-  OTEL_LOGS_EXPORTER: /^none$/,
-  OTEL_PROPAGATORS: /^(?:baggage,)?tracecontext(?:,baggage)?$/,
+  OTEL_METRICS_EXPORTER: /^(?:none|prometheus)$/i,
+  OTEL_LOGS_EXPORTER: /^none$/i,
+  OTEL_TRACES_EXPORTER: /^none$/i,
+  OTEL_SDK_DISABLED: /^true$/i,
+  OTEL_PROPAGATORS: /^(?:baggage,)?tracecontext(?:,baggage)?$/i,
 } as const;
 const OTHERS_OF_OTEL = ["OTEL_RESOURCE_ATTRIBUTES"];
 /** `OTEL_COLLECTOR_PORT_4318_TCP` is a service link of Kubernetes. */
@@ -25,23 +27,28 @@ const SYSTEMD = {
 const PLATFORMS = ["KUBERNETES_SERVICE_HOST", "K_SERVICE", "DYNO", "RENDER", "FLY_APP_NAME"];
 
 /**
- * Returns a sentence for each variable that an operator sets for a whole fleet and that the service does not follow.
- * `read`: the variables that the configuration reads.
+ * Returns a sentence for each variable that an operator sets for a whole fleet and that a program does not follow: the service, the
+ * gateway or the bridge. `read`: the variables that its configuration reads.
  */
 export function findUnfollowed(
   variables: NodeJS.ProcessEnv,
   read: readonly string[],
   options: readonly string[] = [...process.execArgv, variables["NODE_OPTIONS"] ?? ""],
 ): string[] {
+  const isService = read.includes("DATABASE_URL");
+  // The bridge publishes with `fetch`, which uses a proxy if Node.js does.
+  const publishes = read.includes("PARTNER_API_URL") && !isService;
+  const usesProxy = publishes && USES_PROXY && variables["NODE_USE_ENV_PROXY"] === "1";
   const isSet = (name: string) => (variables[name] ?? "").trim() !== "";
   return [
     ...links(variables, read),
     ...telemetry(Object.keys(variables).filter(isSet), variables, read),
-    ...network(variables, options, isSet),
+    ...(usesProxy ? [] : proxies(isSet)),
+    ...authorities(variables, options, isSet),
+    ...(isService ? ofService(variables, isSet) : []),
     ...Object.entries(SYSTEMD)
       .filter(([name]) => isSet(name))
       .map(([name, sentence]) => `${name} ${sentence}`),
-    ...folders(isSet),
   ];
 }
 
@@ -86,8 +93,9 @@ function telemetry(
       !agrees(name),
   );
   const exporters = (variables["OTEL_TRACES_EXPORTER"] ?? "").trim();
+  const exportsSpans = /^(?:$|none$|(?:.*,)?\s*otlp\s*(?:,|$))/i.test(exporters);
   return [
-    ...(/^(?:$|none$|(?:.*,)?\s*otlp\s*(?:,|$))/.test(exporters)
+    ...(exportsSpans || !read.includes("OTEL_TRACES_EXPORTER")
       ? []
       : ["OTEL_TRACES_EXPORTER names no exporter that the service has (otlp): nothing is traced"]),
     ...(unread.length === 0
@@ -98,18 +106,18 @@ function telemetry(
   ];
 }
 
-function* network(
+const USES_PROXY = process.allowedNodeEnvironmentFlags.has("--use-env-proxy");
+
+function proxies(isSet: (name: string) => boolean): string[] {
+  const names = PROXIES.filter(isSet).join(", ");
+  return names === "" ? [] : [`${names}: not followed. All connections are made without a proxy`];
+}
+
+function* authorities(
   variables: NodeJS.ProcessEnv,
   options: readonly string[],
   isSet: (name: string) => boolean,
 ): Iterable<string> {
-  const proxies = PROXIES.filter(isSet);
-  if (proxies.length > 0) {
-    yield `${proxies.join(", ")}: not followed. Deliveries and spans are sent without a proxy`;
-  }
-  if (variables["NODE_TLS_REJECT_UNAUTHORIZED"] === "0") {
-    yield "NODE_TLS_REJECT_UNAUTHORIZED is not followed for receivers: their certificates are verified";
-  }
   const usesSystem =
     variables["NODE_USE_SYSTEM_CA"] === "1" ||
     options.some((option) => /--use-(?:system|openssl)-ca\b/.test(option));
@@ -124,7 +132,13 @@ function* network(
   }
 }
 
-function* folders(isSet: (name: string) => boolean): Iterable<string> {
+function* ofService(
+  variables: NodeJS.ProcessEnv,
+  isSet: (name: string) => boolean,
+): Iterable<string> {
+  if (variables["NODE_TLS_REJECT_UNAUTHORIZED"] === "0") {
+    yield "NODE_TLS_REJECT_UNAUTHORIZED is not followed for receivers and the database: EGRESS_CA_FILE and sslmode decide";
+  }
   const isChosen = ["DATA_DIR", "DATABASE_URL"].some(isSet);
   if (isSet("STATE_DIRECTORY") && !isChosen) {
     yield "STATE_DIRECTORY is not read: set DATA_DIR to it";

@@ -1,3 +1,4 @@
+import { findUnfollowed } from "../config/fleet.ts";
 import {
   allowedHost,
   baseUrl,
@@ -25,6 +26,8 @@ export interface GatewayConfig {
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly drainMs: number;
   readonly shutdownGraceMs: number;
+  /** A sentence for each variable of a fleet that the gateway does not follow. */
+  readonly unfollowed: string[];
 }
 
 /** A cell and the URL of its operators' listener. */
@@ -71,6 +74,7 @@ export function loadGatewayConfig(variables: NodeJS.ProcessEnv): GatewayConfig {
     logLevel: env.value("LOG_LEVEL", oneOf(LOG_LEVELS), "info"),
     drainMs: env.value("DRAIN", duration("0s", "1h"), 0),
     shutdownGraceMs: env.value("SHUTDOWN_GRACE", duration("0s", "1h"), 15_000),
+    unfollowed: findUnfollowed(variables, env.names),
   };
   if (env.faults.length > 0) throw new Error(`configuration:\n  ${env.faults.join("\n  ")}`);
   return config;

@@ -57,6 +57,7 @@ export async function startGateway(
       throw error;
     },
   );
+  for (const message of config.unfollowed) log.warn(message);
   for (const { name, url } of config.cells)
     if (url.startsWith("http:") && !isLoopback(new URL(url).hostname))
       log.warn(

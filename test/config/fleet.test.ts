@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadConfig } from "../../src/config/config.ts";
 import { findUnfollowed } from "../../src/config/fleet.ts";
+import { loadGatewayConfig } from "../../src/gateway/config.ts";
 import { warningsOf } from "../../src/config/warnings.ts";
 import { faultsOf } from "./defaults.ts";
 
@@ -69,7 +70,7 @@ const LOUD: [env: Record<string, string>, says: RegExp][] = [
   [{ OTEL_TRACES_EXPORTER: "console" }, /^OTEL_TRACES_EXPORTER names no exporter/],
   [
     { NODE_TLS_REJECT_UNAUTHORIZED: "0" },
-    /^NODE_TLS_REJECT_UNAUTHORIZED is not followed for receivers/,
+    /^NODE_TLS_REJECT_UNAUTHORIZED is not followed for receivers and the database/,
   ],
   [{ SSL_CERT_FILE: "/etc/ssl/cert.pem" }, /^SSL_CERT_FILE is read only with --use-openssl-ca/],
   [{ NOTIFY_SOCKET: "/run/systemd/notify" }, /^NOTIFY_SOCKET is not followed.*Type=exec/],
@@ -102,6 +103,40 @@ test("settings that make a variable of a fleet good cause no warning", () => {
     [],
   );
   assert.deepEqual(warnings({ KUBERNETES_SERVICE_HOST: "10.0.0.1", ROLE: "dispatcher" }), []);
+});
+
+test("gateway and bridge name what they do not follow, and nothing that concerns the service alone", () => {
+  const gateway = (env: Record<string, string>) =>
+    loadGatewayConfig({ ADMIN_TOKEN: "t".repeat(32), CELLS: "00=http://127.0.0.1:1", ...env })
+      .unfollowed;
+  for (const [name, value] of Object.entries(QUIET))
+    if (!/^OTEL_(?:RESOURCE|SERVICE)/.test(name))
+      assert.deepEqual(gateway({ [name]: value }), [], name);
+  assert.deepEqual(gateway({ OTEL_SDK_DISABLED: "True", OTEL_TRACES_EXPORTER: "none" }), []);
+  assert.deepEqual(
+    gateway({ NODE_TLS_REJECT_UNAUTHORIZED: "0", STATE_DIRECTORY: "/var/lib/x" }),
+    [],
+  );
+  const OTEL_EXPORTER_OTLP_ENDPOINT = "http://collector:4318";
+  const said = gateway({
+    OTEL_EXPORTER_OTLP_ENDPOINT,
+    HTTPS_PROXY: "http://p",
+    NOTIFY_SOCKET: "@n",
+  });
+  assert.match(
+    said.join("\n"),
+    /^OTEL_EXPORTER_OTLP_ENDPOINT: not.*\nHTTPS_PROXY: not.*\nNOTIFY_SOCKET is not/,
+  );
+
+  const bridge = (env: Record<string, string>) => findUnfollowed(env, ["PARTNER_API_URL"], []);
+  assert.match(bridge({ HTTPS_PROXY: "http://p" }).join(), /^HTTPS_PROXY: not followed/);
+  const isUsed = process.allowedNodeEnvironmentFlags.has("--use-env-proxy");
+  const withProxy = { HTTPS_PROXY: "http://p", NODE_USE_ENV_PROXY: "1" };
+  assert.equal(
+    bridge(withProxy).length,
+    isUsed ? 0 : 1,
+    "its requests use a proxy if Node.js does",
+  );
 });
 
 test("a service link of Kubernetes is no port, and any other text is a fault", () => {
