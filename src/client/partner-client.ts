@@ -47,7 +47,7 @@ export interface PartnerClientOptions {
 }
 
 /**
- * Calls reject only if there is no response: no connection, or a timeout. An `id` that is no text rejects with a `TypeError`. A
+ * Calls reject only if there is no response: no connection, or a timeout. An `id` that is not `wh_…` rejects with a `TypeError`. A
  * refusal is a `Problem`.
  * So is a 2xx response without the data of the call, such as a proxy's page.
  */
@@ -158,8 +158,9 @@ function checkedBaseUrl(baseUrl: unknown): string {
   return address;
 }
 
+/** An empty id would ask for another path, and that of something else would read as a deleted subscription. */
 function checkedId(id: unknown): string {
-  if (typeof id === "string") return id;
+  if (typeof id === "string" && /^wh_[!-~]+$/.test(id)) return id;
   throw new TypeError("id must be the id of a subscription, wh_…");
 }
 

@@ -166,8 +166,7 @@ test("a code that only another call can return is reported as unrecognized", asy
 });
 
 test("every call recognizes the codes of any request", async (t) => {
-  const { baseUrl, token, client } = await aClient(t);
-  assert.equal((await client.deleteSubscription("")).error?.code, "method_not_allowed");
+  const { baseUrl, token } = await aClient(t);
   const misled = createPartnerClient({ baseUrl: `${baseUrl}/api`, token });
   assert.equal((await misled.getIdentity()).error?.code, "not_found");
 
@@ -175,7 +174,7 @@ test("every call recognizes the codes of any request", async (t) => {
   const [sentence = ""] =
     /any request may be answered with [^.]*?, in/.exec(info.description) ?? [];
   const statuses = (sentence.match(/\d+/g) ?? []).map(Number);
-  assert.ok(statuses.includes(431), info.description);
+  assert.ok(statuses.includes(405) && statuses.includes(431), info.description);
   for (const [code, { status }] of Object.entries(PROBLEMS)) {
     if (!statuses.includes(status)) continue;
     const { error } = await aClientOf(() => Response.json({ code }, { status })).getIdentity();

@@ -21,7 +21,15 @@ test("an address or an id of a wrong kind is explained before a request", async 
   }
   const fetch = () => assert.fail("sent");
   const client = createPartnerClient({ baseUrl: "https://a.example/", token, fetch });
-  for (const id of [undefined, null, { id: "wh_x" }, 7] as unknown as string[]) {
+  for (const id of [
+    undefined,
+    null,
+    { id: "wh_x" },
+    7,
+    "",
+    "evt_x",
+    "wh_x\n",
+  ] as unknown as string[]) {
     const explained = { name: "TypeError", message: /^id must be/ };
     await assert.rejects(client.deleteSubscription(id), explained);
     await assert.rejects(client.sendTestEvent(id, "whsec_x"), explained);

@@ -24,6 +24,10 @@ test("the TypeScript publisher explains mistakes without sending anything", asyn
     [{ ...good, baseUrl: "https://localhost/api/v1/admin/" }, /without \/api\/v1\/admin/],
     [{ ...good, token: undefined }, /token.*variable/],
     [{ ...good, token: `${good.token}\n` }, /token.*white space/],
+    [{ ...good, attempts: 0 }, /attempts must be a whole number of at least 1/],
+    [{ ...good, attempts: NaN }, /attempts must be/],
+    [{ ...good, delayMs: "200" }, /delayMs must be/],
+    [{ ...good, timeoutMs: 0.5 }, /timeoutMs must be/],
   ] as const) {
     const make = () => new Publisher(wrong as unknown as PublisherOptions);
     assert.throws(make, { name: "TypeError", message: says });
@@ -42,8 +46,31 @@ test("the TypeScript publisher explains mistakes without sending anything", asyn
     [1n, /^TypeError: total is a bigint, which JSON cannot express/],
     [NaN, /^TypeError: total is NaN, which JSON cannot express/],
     [Infinity, /^TypeError: total is Infinity, which JSON cannot express/],
+    [new Map([["a", 1]]), /^TypeError: total is a Map, which JSON cannot express/],
+    [[new Set()], /^TypeError: 0 is a Set, which/],
+    [Promise.resolve(1), /^TypeError: total is a Promise, which/],
+    [new Uint8Array(3), /^TypeError: total is a Uint8Array, which/],
+    [() => 1, /^TypeError: total is a Function, which/],
   ] as const) {
     await assert.rejects(publish([{ ...event, data: { total } }]), says);
+  }
+});
+
+test("the TypeScript publisher takes an address as a URL or with white space, and every value that JSON has", async () => {
+  for (const baseUrl of [new URL("https://a.example/x/"), " https://a.example/x\n"]) {
+    const asked: [url: unknown, body: unknown][] = [];
+    const fetch = (url: unknown, { body }: { body: string }) => {
+      asked.push([url, JSON.parse(body)]);
+      return Promise.resolve(Response.json({ items: [{ event_id: "evt_x" }] }, { status: 202 }));
+    };
+    const options = { baseUrl, token: "t", fetch } as unknown as PublisherOptions;
+    const data = { at: new Date(0), none: null, absent: undefined, list: ["a", 1, true] };
+    await new Publisher(options).publish({
+      ...{ organization: "acme", type: "a.b", dedupe_key: "k", data },
+    });
+    const sent = { at: "1970-01-01T00:00:00.000Z", none: null, list: ["a", 1, true] };
+    const event = { organization: "acme", type: "a.b", dedupe_key: "k", data: sent };
+    assert.deepEqual(asked, [["https://a.example/x/api/v1/admin/events", { events: [event] }]]);
   }
 });
 

@@ -164,15 +164,17 @@ func (p *Publisher) fault(ctx context.Context) string {
 	switch {
 	case ctx == nil:
 		return "the context is nil: pass context.Background()"
-	case !strings.HasPrefix(p.BaseURL, "http://") && !strings.HasPrefix(p.BaseURL, "https://"):
+	case !strings.HasPrefix(p.address(), "http://") && !strings.HasPrefix(p.address(), "https://"):
 		return "BaseURL must be the address of the operator API, http://… or https://…"
-	case strings.HasSuffix(strings.TrimRight(p.BaseURL, "/"), "/api/v1/admin"):
+	case strings.HasSuffix(p.address(), "/api/v1/admin"):
 		return "BaseURL must be the address without /api/v1/admin"
 	case p.Token == "" || strings.ContainsAny(p.Token, " \t\r\n"):
 		return "Token must be an operator token without white space: is the environment variable set?"
 	}
 	return ""
 }
+
+func (p *Publisher) address() string { return strings.TrimRight(strings.TrimSpace(p.BaseURL), "/") }
 
 func (p *Publisher) send(ctx context.Context, body []byte) ([]byte, error) {
 	attempts, delay := p.Attempts, p.Delay
@@ -204,7 +206,7 @@ func (p *Publisher) send(ctx context.Context, body []byte) ([]byte, error) {
 }
 
 func (p *Publisher) attempt(ctx context.Context, body []byte) (int, []byte, time.Duration) {
-	url := strings.TrimRight(p.BaseURL, "/") + "/api/v1/admin/events"
+	url := p.address() + "/api/v1/admin/events"
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return 0, []byte(err.Error()), 0

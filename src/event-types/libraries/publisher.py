@@ -38,11 +38,12 @@ class Publisher:
     ) -> None:
         if not (isinstance(base_url, str) and base_url.startswith(("http://", "https://"))):
             raise ValueError("base_url must be the address of the operator API, http://… or https://…")
-        if base_url.rstrip("/").endswith("/api/v1/admin"):
+        address = base_url.strip().rstrip("/")
+        if address.endswith("/api/v1/admin"):
             raise ValueError("base_url must be the address without /api/v1/admin")
         if not (isinstance(token, str) and token and token.isascii() and token.isprintable() and " " not in token):
             raise ValueError("token must be an operator token without white space: is the environment variable set?")
-        self._url = base_url.rstrip("/") + "/api/v1/admin/events"
+        self._url = address + "/api/v1/admin/events"
         self._token = token
         self._attempts = attempts
         self._delay = delay

@@ -44,7 +44,7 @@ export class PublishError extends Error {
 
 export interface PublisherOptions {
   /** The address of the operator API, without `/api/v1/admin`. */
-  baseUrl: string;
+  baseUrl: string | URL;
   /** An operator token. The role `publish` suffices. */
   token: string;
   /** How often a request is sent at most. Default: 5. */
@@ -57,11 +57,12 @@ export interface PublisherOptions {
 }
 
 export class Publisher {
-  readonly #options: Required<PublisherOptions>;
+  readonly #options: Required<PublisherOptions & { baseUrl: string }>;
 
   constructor(options: PublisherOptions) {
     const { attempts = 5, delayMs = 200, timeoutMs = 15_000, fetch = globalThis.fetch } = options;
-    if (!/^https?:\/\/[^/]/.test(options.baseUrl) || /\/api\/v1\/admin\/*$/.test(options.baseUrl)) {
+    const baseUrl = String(options.baseUrl).trim().replace(/\/+$/, "");
+    if (!/^https?:\/\/[^/]/.test(baseUrl) || baseUrl.endsWith("/api/v1/admin")) {
       throw new TypeError(
         "baseUrl must be the address of the operator API, such as https://…, without /api/v1/admin",
       );
@@ -71,7 +72,15 @@ export class Publisher {
         "token must be an operator token without white space: is the environment variable set?",
       );
     }
-    this.#options = { ...options, attempts, delayMs, timeoutMs, fetch };
+    for (const [name, value, least] of [
+      ["attempts", attempts, 1],
+      ["delayMs", delayMs, 0],
+      ["timeoutMs", timeoutMs, 1],
+    ] as const) {
+      if (Number.isInteger(value) && value >= least) continue;
+      throw new TypeError(`${name} must be a whole number of at least ${least}`);
+    }
+    this.#options = { ...options, baseUrl, attempts, delayMs, timeoutMs, fetch };
   }
 
   /** Resolves once the event is durable. */
@@ -91,7 +100,7 @@ export class Publisher {
       ...event,
       dedupe_key: event.dedupe_key ?? crypto.randomUUID(),
     }));
-    const body = JSON.stringify({ events: keyed }, requireFinite);
+    const body = JSON.stringify({ events: keyed }, requireJson);
     const { items } = (await this.#send(body)) as { items: Published[] };
     return items;
   }
@@ -111,7 +120,7 @@ export class Publisher {
   async #attempt(body: string): Promise<{ status: number; detail: unknown; retryAfterMs: number }> {
     const { baseUrl, token, timeoutMs, fetch } = this.#options;
     try {
-      const response = await fetch(`${baseUrl.replace(/\/+$/, "")}/api/v1/admin/events`, {
+      const response = await fetch(`${baseUrl}/api/v1/admin/events`, {
         method: "POST",
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
         body,
@@ -125,23 +134,38 @@ export class Publisher {
   }
 }
 
-/** JSON would write a Map, a Set and a promise as {}. */
 function requireEvent(event: unknown): void {
   const { type, data } = (event ?? {}) as { type?: unknown; data?: unknown };
   if (typeof type !== "string") throw new TypeError("an event needs { organization, type, data }");
-  const tag = Object.prototype.toString.call(data);
-  if (tag === "[object Object]") return;
-  throw new TypeError(
-    `the data of ${type} must be an object, not ${tag.slice("[object ".length, -1)}`,
-  );
+  const tag = tagOf(data);
+  if (tag !== "Object") throw new TypeError(`the data of ${type} must be an object, not ${tag}`);
 }
 
-/** JSON.stringify would write null, or throw an error that does not name the member. */
-function requireFinite(name: string, value: unknown): unknown {
+/** JSON.stringify would write null, {} or nothing, or throw an error that does not name the member. */
+function requireJson(name: string, value: unknown): unknown {
   if (typeof value === "bigint")
     throw new TypeError(`${name} is a bigint, which JSON cannot express: use a number or a string`);
-  if (typeof value !== "number" || Number.isFinite(value)) return value;
-  throw new TypeError(`${name} is ${value}, which JSON cannot express`);
+  if (typeof value === "number" && !Number.isFinite(value))
+    throw new TypeError(`${name} is ${value}, which JSON cannot express`);
+  const tag = tagOf(value);
+  if (EXPRESSIBLE.has(tag)) return value;
+  throw new TypeError(`${name} is a ${tag}, which JSON cannot express`);
+}
+
+/** What JSON has. An undefined member is absent. */
+const EXPRESSIBLE = new Set([
+  "Object",
+  "Array",
+  "String",
+  "Number",
+  "Boolean",
+  "Null",
+  "Undefined",
+]);
+
+/** `Map`, `Promise`, `Function`, … */
+function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 
 /** An incomplete success counts as no answer. The status of a refusal counts with any body, also an incomplete one. */
