@@ -8,8 +8,8 @@ import "strings"
 
 // Verify returns "valid", "malformed", "stale" or "forged". Join r.Header.Values(…) with a comma.
 func Verify(secrets []string, signature, timestamp string, body []byte, nowMs int64) string {
-	if sentAt, err := strconv.ParseUint(timestamp, 10, 63); strings.ContainsAny(strings.ReplaceAll(","+strings.Join(secrets, ",")+",", ",,", " "), " \r\n\"'") {
-		panic("a signing secret is empty or missing, or has white space or a quote")
+	if sentAt, err := strconv.ParseUint(timestamp, 10, 63); len(secrets) == 0 || strings.Count(" "+strings.Join(secrets, " "), " whsec_") < len(secrets) || strings.ContainsAny(strings.Join(secrets, ""), ", \t\r\n\"'") {
+		panic("a signing secret is missing, or not as issued: whsec_…")
 	} else if err != nil || len(timestamp) > 15 || !strings.HasPrefix(signature, "sha256=") || strings.Contains(signature, ",") {
 		return "malformed"
 	} else if int64(sentAt) < nowMs-300_000 || int64(sentAt) > nowMs+300_000 { // 5 minutes

@@ -9,9 +9,9 @@
  */
 function verify(array $secrets, string $signature, string $timestamp, string $body, ?int $nowMs = null): string
 {
-    // The loose comparison also finds "", null and the false that getenv() returns for an unset variable.
-    if (!$secrets || in_array(false, $secrets)) throw new InvalidArgumentException("a signing secret is empty");
-    if (preg_grep('/[\s"\']/', $secrets)) throw new InvalidArgumentException("a signing secret has white space or a quote");
+    // An unset variable is null or false, and reads as "" here.
+    $wrong = preg_grep('/\Awhsec_[^\s"\',]+\z/', $secrets, PREG_GREP_INVERT);
+    if (!$secrets || $wrong) throw new InvalidArgumentException("a signing secret is missing, or not as issued: whsec_…");
     if (!preg_match('/\Asha256=[^,]*\z/', $signature)) return "malformed";
     if (!preg_match('/\A[0-9]{1,15}\z/', $timestamp)) return "malformed";
     $nowMs ??= (int) (microtime(true) * 1000);

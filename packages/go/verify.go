@@ -4,6 +4,7 @@ package webhook
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"net/http"
 	"strconv"
@@ -28,7 +29,7 @@ const prefix = "sha256="
 
 // Verify returns the verdict on a delivery. The secrets are those that may have signed: two while you rotate them. The body is the
 // raw bytes, before any parsing. It panics at mistakes of the receiving program, which no delivery can cause: a secret that is empty,
-// missing or not as issued, no header, a time that is zero, or a body that was read or parsed before.
+// missing or not as issued, no header, a time that is zero, or a body that was read or parsed before or is in base64.
 func Verify(secrets []string, header http.Header, body []byte, now time.Time) Verdict {
 	if len(secrets) == 0 {
 		panic("webhook: a signing secret is missing")
@@ -39,6 +40,9 @@ func Verify(secrets []string, header http.Header, body []byte, now time.Time) Ve
 		}
 		if strings.Trim(secret, " \t\r\n\"'`") != secret {
 			panic("webhook: white space or a quote surrounds a signing secret")
+		}
+		if !strings.HasPrefix(secret, "whsec_") || secret == "whsec_" || strings.ContainsAny(secret, ", ") {
+			panic("webhook: a signing secret is not as issued, from whsec_ to its end")
 		}
 	}
 	if header == nil {
@@ -59,16 +63,26 @@ func Verify(secrets []string, header http.Header, body []byte, now time.Time) Ve
 	if age > ReplayWindow.Milliseconds() || age < -ReplayWindow.Milliseconds() {
 		return Stale
 	}
-	verdict := Forged
-	for _, secret := range secrets {
-		if hmac.Equal([]byte(signature), []byte(sign(secret, timestamp, body))) {
-			verdict = Valid
-		}
+	if isSigned(secrets, signature, timestamp, body) {
+		return Valid
 	}
-	if verdict == Forged && wasChanged(header, len(body)) {
+	if wasChanged(header, len(body)) {
 		panic("webhook: the body is not what arrived: it was read or parsed before. Read it once, with io.ReadAll(r.Body)")
 	}
-	return verdict
+	if decoded, err := base64.StdEncoding.DecodeString(string(body)); err == nil && isSigned(secrets, signature, timestamp, decoded) {
+		panic("webhook: the body is in base64: decode it first, in AWS Lambda if IsBase64Encoded")
+	}
+	return Forged
+}
+
+func isSigned(secrets []string, signature, timestamp string, body []byte) bool {
+	is := false
+	for _, secret := range secrets {
+		if hmac.Equal([]byte(signature), []byte(sign(secret, timestamp, body))) {
+			is = true
+		}
+	}
+	return is
 }
 
 // wasChanged says whether the body has more bytes than arrived, or none. It may have fewer, if the program limits them, and

@@ -71,6 +71,8 @@ func TestMistakesPanicAndSayWhatToPass(t *testing.T) {
 		"secret is empty":    func() { webhook.Verify([]string{"whsec_x", ""}, header, []byte("{}"), now) },
 		"a quote surrounds":  func() { webhook.Verify([]string{`"whsec_x"`}, header, []byte("{}"), now) },
 		"white space or":     func() { webhook.Verify([]string{"whsec_x\n"}, header, []byte("{}"), now) },
+		"as issued, from":    func() { webhook.Verify([]string{"x"}, header, []byte("{}"), now) },
+		"to its end":         func() { webhook.Verify([]string{"whsec_x,whsec_y"}, header, []byte("{}"), now) },
 		"pass r.Header":      func() { webhook.Verify(secrets, nil, []byte("{}"), now) },
 		"pass time.Now()":    func() { webhook.Verify(secrets, header, []byte("{}"), time.Time{}) },
 		"it was read or": func() { webhook.Verify(secrets, read, nil, now) },
@@ -79,6 +81,21 @@ func TestMistakesPanicAndSayWhatToPass(t *testing.T) {
 		if fault := panicOf(call); !strings.Contains(fault, says) {
 			t.Errorf("%q does not say %q", fault, says)
 		}
+	}
+}
+
+func TestABodyInBase64Panics(t *testing.T) {
+	v := vectors(t)[0]
+	header := http.Header{}
+	for _, line := range v.Headers {
+		header.Add(line[0], line[1])
+	}
+	verify := func(body string) { webhook.Verify(v.Secrets, header, []byte(body), time.UnixMilli(v.Now)) }
+	if fault := panicOf(func() { verify(v.Body) }); !strings.Contains(fault, "in base64: decode it first") {
+		t.Error(fault)
+	}
+	if fault := panicOf(func() { verify("e" + v.Body) }); fault != "" {
+		t.Error(fault)
 	}
 }
 

@@ -34,10 +34,10 @@ export async function handleOnce<Event extends { id: string }>(options: {
   /** How long a handled event is remembered. Default: 30 days. Older events are never sent again. */
   rememberMs?: number | undefined;
 }): Promise<"handled" | "duplicate" | "under_way"> {
+  requireUsable(options);
   const { store, event, handle, underWayMs = MINUTE_MS, rememberMs = 30 * DAY_MS } = options;
-  requireUsable(store, event, handle);
   for (const [name, ms] of Object.entries({ underWayMs, rememberMs })) {
-    if (!(typeof ms === "number" && ms > 0)) {
+    if (!(Number.isFinite(ms) && ms > 0)) {
       throw new TypeError(`handleOnce needs ${name} as a number of milliseconds above 0`);
     }
   }
@@ -64,7 +64,8 @@ export async function handleOnce<Event extends { id: string }>(options: {
 }
 
 /** An event without an id, or a store that remembers nothing, would lose events without a word. */
-function requireUsable(store: unknown, event: unknown, handle: unknown): void {
+function requireUsable(options: unknown): void {
+  const { store, event, handle } = (options ?? {}) as Partial<Record<string, unknown>>;
   const { id } = (event ?? {}) as { id?: unknown };
   if (typeof id !== "string" || id === "") {
     throw new TypeError(

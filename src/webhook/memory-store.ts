@@ -5,6 +5,7 @@ import type { EventState, EventStore } from "./handle-once.ts";
  * at most `maxEvents` and then forgets the oldest.
  */
 export function createMemoryStore({ maxEvents = 100_000, now = Date.now } = {}): EventStore {
+  if (!(maxEvents >= 1)) throw new TypeError("createMemoryStore needs maxEvents of at least 1");
   const entries = new Map<string, { state: EventState; until: number }>();
 
   const write = (id: string, state: EventState, forMs: number) => {

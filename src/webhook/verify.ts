@@ -55,8 +55,12 @@ const PASS_THEM = "Pass request.headers, of Fetch or of Node.js";
 
 const READ_IT =
   "with express.raw({ type: () => true }) on the route in Express, a content type parser with " +
-  'parseAs "buffer" in Fastify, await c.req.arrayBuffer() in Hono, await request.arrayBuffer() of ' +
+  'parseAs "buffer" in Fastify, rawBody: true in NestJS, await c.req.arrayBuffer() in Hono, await request.arrayBuffer() of ' +
   "a Fetch Request, await buffer(request) from node:stream/consumers in Node.js";
+
+const IN_BASE64 =
+  "verify needs the raw bytes of the request body, but got them in base64: decode them first, in " +
+  "AWS Lambda if event.isBase64Encoded";
 
 /**
  * Verifies a delivery and reads its event. Respond with 2xx to `valid` and with 400 to anything
@@ -64,7 +68,7 @@ const READ_IT =
  *
  * A signed body that is not an event is `malformed`. Throws a TypeError only for mistakes in the
  * receiving program, such as a parsed body, a missing secret or headers that were not awaited. A
- * delivery cannot cause one.
+ * delivery cannot cause one, except a genuine one that was sent again in base64.
  */
 export async function verify(delivery: Delivery): Promise<Verification> {
   const verdict = await verifySignature(delivery);
@@ -87,17 +91,19 @@ export async function verifySignature(delivery: Delivery): Promise<Verdict> {
   if (!signature?.startsWith(SCHEME)) return "malformed";
   if (timestamp === null || !/^[0-9]{1,15}$/.test(timestamp)) return "malformed";
 
-  // In this form, a clock that is NaN accepts nothing.
   const isFresh = Math.abs(now - Number(timestamp)) <= REPLAY_WINDOW_MS;
   if (!isFresh) {
     refuseSeconds(now, Number(timestamp));
     return "stale";
   }
 
-  const message = join(new TextEncoder().encode(`${timestamp}.`), body);
-  const isGenuine = await isSignedWithAny(secrets, message, signature.slice(SCHEME.length));
-  if (isGenuine) return "valid";
+  const head = new TextEncoder().encode(`${timestamp}.`);
+  const isGenuine = (bytes: Uint8Array) =>
+    isSignedWithAny(secrets, join(head, bytes), signature.slice(SCHEME.length));
+  if (await isGenuine(body)) return "valid";
   refuseChangedBody(headers, delivery.body);
+  const decoded = fromBase64(body);
+  if (decoded !== null && (await isGenuine(decoded))) throw new TypeError(IN_BASE64);
   return "forged";
 }
 
@@ -113,15 +119,20 @@ function usableSecrets(secret: string | readonly string[]): readonly string[] {
         "what you read from a file or a variable",
     );
   }
+  if (!secrets.every((one) => /^whsec_[^\s,]+$/.test(one))) {
+    throw new TypeError(
+      "verify needs the signing secret as issued, from whsec_ to its end. While you rotate " +
+        "secrets, pass an array of them",
+    );
+  }
   return secrets;
 }
 
 function milliseconds(now: unknown): number {
   if (now === undefined || now === null) return Date.now();
-  if (typeof now === "number") return now;
-  throw new TypeError(
-    `verify needs \`now\` in milliseconds since the Unix epoch, but got a ${typeof now}`,
-  );
+  if (typeof now === "number" && Number.isFinite(now)) return now;
+  const kind = typeof now === "number" ? now : `a ${typeof now}`;
+  throw new TypeError(`verify needs \`now\` in milliseconds since the Unix epoch, but got ${kind}`);
 }
 
 /** No timestamp has enough digits to look like this to a clock in milliseconds. */
@@ -154,6 +165,13 @@ function problemOf(body: unknown): string {
   );
 }
 
+/** Returns null if the body is not base64. A JSON object begins with `e` there. */
+function fromBase64(body: Uint8Array): Uint8Array | null {
+  const text = new TextDecoder().decode(body);
+  if (!/^e[A-Za-z0-9+/]+={0,2}$/.test(text) || text.length % 4 !== 0) return null;
+  return Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0));
+}
+
 function isArrayBuffer(value: unknown): value is ArrayBuffer {
   return tagOf(value) === "ArrayBuffer";
 }
@@ -168,7 +186,7 @@ function refuseChangedBody(headers: Delivery["headers"], body: Delivery["body"])
   const bytes = rawBytes(body);
   const length = oneHeader(headers, "content-length");
   const isEncoded = ["content-encoding", "transfer-encoding"].some(
-    (name) => valuesOf(headers, name).length > 0,
+    (name) => valuesOf(headers, name).join("") !== "", // Koa returns "" for a missing header.
   );
   if (isEncoded || !/^[0-9]{1,15}$/.test(length ?? "")) return;
   const isSpent = bytes.length === 0 || new TextDecoder().decode(bytes) === "[object Object]";

@@ -167,6 +167,131 @@ const SERVERS: [
       stream: /the body was not read/,
     },
   ],
+  [
+    "Koa 3",
+    ["koa@3.0.1", "koa-bodyparser@4.4.1"],
+    `import Koa from "koa";
+      import bodyParser from "koa-bodyparser";
+      import { buffer } from "node:stream/consumers";
+      const app = new Koa();
+      const parser = bodyParser();
+      app.use((ctx, next) => ctx.path === "/parsed" ? parser(ctx, next) : next());
+      app.use(async (ctx) => {
+        if (ctx.path === "/parsed") {
+          const { body, rawBody } = ctx.request;
+          ctx.body = { parsed: await say(ctx.headers, body), rawBody: await say(ctx.headers, rawBody), context: await say(ctx, "") };
+          return;
+        }
+        if (ctx.path !== "/hooks") return;
+        const body = await buffer(ctx.req);
+        ctx.body = {
+          right: await say(ctx.headers, body), byContext: await say(ctx, body), node: await say(ctx.req, body),
+          list: await say(ctx.req.rawHeaders, body), stream: await say(ctx.headers, ctx.req), unset: await say(ctx.headers, ctx.request.body),
+        };
+      });
+      const server = app.listen(0, "127.0.0.1", () => console.log("listening on " + server.address().port));`,
+    {
+      rawBody: /^valid$/,
+      byContext: /^valid$/,
+      parsed: /already parsed/,
+      context: /got 0 where \d+ arrived/,
+      node: /got the whole request/,
+      list: /got an array/,
+      stream: /the body was not read/,
+      unset: /the body is missing/,
+    },
+  ],
+  [
+    "NestJS 11",
+    [
+      ...["core", "common", "platform-express"].map((name) => `@nestjs/${name}@11.1.6`),
+      ...["reflect-metadata@0.2.2", "rxjs@7.8.2"],
+    ],
+    `import "reflect-metadata";
+      import { Body, Controller, Headers, HttpCode, Module, Post, Req } from "@nestjs/common";
+      import { NestFactory } from "@nestjs/core";
+      class Hooks {
+        async receive(request, body, headers, one) {
+          return {
+            right: await say(headers, request.rawBody), raw: await say(request.headers, request.rawBody),
+            parsed: await say(headers, body), header: await say(one, request.rawBody), off: await say(headers, undefined),
+            stream: await say(headers, request), consumed: await say(headers, ""),
+          };
+        }
+      }
+      const of = [Hooks.prototype, "receive"];
+      [Req(), Body(), Headers(), Headers("x-vc-signature")].forEach((decorate, at) => decorate(...of, at));
+      for (const decorate of [Post("hooks"), HttpCode(200)]) decorate(...of, Object.getOwnPropertyDescriptor(...of));
+      Controller()(Hooks);
+      class App {}
+      Module({ controllers: [Hooks] })(App);
+      const app = await NestFactory.create(App, { rawBody: true, logger: false });
+      await app.listen(0, "127.0.0.1");
+      console.log("listening on " + app.getHttpServer().address().port);`,
+    {
+      raw: /^valid$/,
+      parsed: /already parsed/,
+      header: /got a string/,
+      off: /the body is missing.*rawBody: true.*NestJS/,
+      stream: /the body was not read/,
+      consumed: /got 0 where \d+ arrived/,
+    },
+  ],
+  [
+    "h3 1",
+    ["h3@1.15.4"],
+    `import { createServer } from "node:http";
+      import { createApp, createRouter, eventHandler, getHeaders, readBody, readRawBody, toNodeListener } from "h3";
+      const router = createRouter();
+      router.post("/hooks", eventHandler(async (event) => {
+        const body = await readRawBody(event, false);
+        return {
+          right: await say(event.headers, body), names: await say(getHeaders(event), body), text: await say(event.headers, await readRawBody(event)),
+          event: await say(event, body), parsed: await say(event.headers, await readBody(event)),
+          promise: await say(event.headers, readRawBody(event)), node: await say(event.node, body), context: await say(event.context, body),
+        };
+      }));
+      const app = createApp().use(router);
+      const server = createServer(toNodeListener(app)).listen(0, "127.0.0.1", () => console.log("listening on " + server.address().port));`,
+    {
+      names: /^valid$/,
+      text: /^valid$/,
+      event: /got the whole request/,
+      parsed: /already parsed/,
+      promise: /got a promise: await it/,
+      node: /got the framework's context/,
+    },
+  ],
+  [
+    "Elysia 1",
+    [
+      "elysia@1.4.9",
+      "@hono/node-server@1.19.2",
+      "@sinclair/typebox@0.34.41",
+      "openapi-types@12.1.3",
+    ],
+    `import { Elysia } from "elysia";
+      import { serve } from "@hono/node-server";
+      const app = new Elysia()
+        .post("/hooks", async (context) => {
+          const { request, headers, set } = context;
+          const body = await request.arrayBuffer();
+          return {
+            right: await say(request.headers, body), names: await say(headers, body), context: await say(context, body),
+            request: await say(request, body), view: await say(headers, new DataView(body)), unset: await say(headers, context.body),
+          };
+        }, { parse: "none" })
+        .post("/parsed", async ({ headers, body, request }) => ({ parsed: await say(headers, body) }));
+      serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) => console.log("listening on " + port));`,
+    {
+      names: /^valid$/,
+      view: /^valid$/,
+      context: /got the whole request/,
+      request: /got the whole request/,
+      unset: /the body is missing/,
+      parsed: /already parsed/,
+    },
+  ],
 ];
 
 for (const [name, packages, server, explained] of SERVERS) {
@@ -199,6 +324,21 @@ export async function POST(request) {
   });
 }`;
 
+const PAGE = `import { buffer } from "node:stream/consumers";
+${SAY}
+export const config = { api: { bodyParser: %PARSES% } };
+export default async function handler(request, response) {
+  if (%PARSES%) return response.json({ parsed: await say(request.headers, request.body) });
+  const body = await buffer(request);
+  response.json({
+    right: await say(request.headers, body),
+    request: await say(request, body),
+    cookies: await say(request.cookies, body),
+    unset: await say(request.headers, request.body),
+    consumed: await say(request.headers, await buffer(request)),
+  });
+}`;
+
 for (const version of ["15.5.4", "16.0.0"]) {
   test(`Next.js ${version}: request.headers verify, and a promise of headers is explained`, async (t) => {
     const folder = await aProject(t, `next@${version}`, "react@19.1.1", "react-dom@19.1.1");
@@ -206,6 +346,12 @@ for (const version of ["15.5.4", "16.0.0"]) {
     await writeFile(join(folder, "app/hooks/route.js"), ROUTE);
     const layout = "export default ({ children }) => <html><body>{children}</body></html>;";
     await writeFile(join(folder, "app/layout.js"), layout);
+    await mkdir(join(folder, "pages/api"), { recursive: true });
+    for (const [file, parses] of [
+      ["raw.js", "false"],
+      ["parsed.js", "true"],
+    ] as const)
+      await writeFile(join(folder, "pages/api", file), PAGE.replaceAll("%PARSES%", parses));
     const args = ["node_modules/next/dist/bin/next", "dev", "-H", "127.0.0.1", "-p", "0"];
     const base = await started(process.execPath, args, folder);
     const { text } = await post(`${base}/hooks`);
@@ -215,6 +361,15 @@ for (const version of ["15.5.4", "16.0.0"]) {
     assert.match(said["promise"] ?? "", /got a promise: await it, as await headers\(\)/);
     assert.match(said["request"] ?? "", /got the whole request/);
     assert.match(said["unread"] ?? "", /got a function/);
+
+    const { text: raw } = await post(`${base}/api/raw`);
+    const { text: parsed } = await post(`${base}/api/parsed`);
+    const page = JSON.parse(raw) as Record<string, string>;
+    assert.equal(page["right"], "valid");
+    assert.match(page["request"] ?? "", /got the whole request/);
+    assert.match(page["unset"] ?? "", /the body is missing/);
+    assert.match(page["consumed"] ?? "", /got 0 where \d+ arrived/);
+    assert.match((JSON.parse(parsed) as typeof page)["parsed"] ?? "", /already parsed/);
   });
 }
 
@@ -346,20 +501,59 @@ def fastapi():
         unread.close()
         return said
     return TestClient(app).post("/", content=BODY, headers=signed()).json()
-print(json.dumps({"flask": flask(), "django": django(), "fastapi": fastapi()}))
+def aiohttp():
+    from aiohttp import web
+    from aiohttp.test_utils import TestClient, TestServer
+    async def hooks(r):
+        unread = r.read()
+        said = [say(r.headers, await r.read()), say(r.raw_headers, b""), say(r.headers, await r.json()), say(r.headers, r.content), say(r, b""), say(r.headers, unread), say(r.headers, await r.text())]
+        unread.close()
+        return web.json_response(said)
+    async def main():
+        app = web.Application()
+        app.router.add_post("/", hooks)
+        async with TestClient(TestServer(app)) as client:
+            return await (await client.post("/", data=BODY, headers=signed())).json()
+    return asyncio.run(main())
+def sanic():
+    from sanic import Sanic, json as answer
+    app = Sanic("x")
+    @app.post("/")
+    async def hooks(r):
+        return answer([say(r.headers, r.body), say(r.headers, r.json), say(r, r.body), say(r.headers, r.stream), say(r.headers.items, r.body)])
+    return app.test_client.post("/", content=BODY, headers=signed())[1].json
+def tornado():
+    from tornado.testing import AsyncHTTPTestCase
+    from tornado.web import Application, RequestHandler
+    class Hooks(RequestHandler):
+        def post(self):
+            r = self.request
+            self.write({"said": [say(r.headers, r.body), say(r, r.body), say(r.headers, json.loads(r.body)), say(r.headers, b""), say(r.headers.get_all(), r.body)]})
+    class Case(AsyncHTTPTestCase):
+        def get_app(self):
+            return Application([("/", Hooks)])
+        def runTest(self):
+            self.said = json.loads(self.fetch("/", method="POST", body=BODY, headers=signed()).body)["said"]
+    case = Case()
+    case.debug()
+    return case.said
+print(json.dumps({"flask": flask(), "django": django(), "fastapi": fastapi(), "aiohttp": aiohttp(), "sanic": sanic(), "tornado": tornado()}))
 `;
 
-test("Flask, Django and FastAPI: request.headers and the raw body verify, and other arguments are explained", async (t) => {
+test("Flask, Django, FastAPI, aiohttp, Sanic and Tornado: request.headers and the raw body verify, and other arguments are explained", async (t) => {
   if (!(await requireProgram(t, "python3", ["-m", "venv", "-h"]))) return;
   const folder = await aTemporaryFolder(t);
   await run("python3", ["-m", "venv", folder]);
   const python = join(folder, "bin/python");
-  const pinned = ["flask==3.1.2", "django==5.2.6", "fastapi==0.117.1", "httpx==0.28.1"];
+  const pinned = [
+    ...["flask==3.1.2", "django==5.2.6", "fastapi==0.117.1", "httpx==0.28.1"],
+    ...["aiohttp==3.14.5", "sanic==25.3.0", "sanic-testing==24.6.0", "tornado==6.6.1"],
+  ];
   await run(python, ["-m", "pip", "install", "-q", ...pinned]);
   const PYTHONPATH = join(ROOT, "packages/python/src");
   const env = { ...process.env, PYTHONPATH, PARTNER_SECRET: SECRET, PYTHONDONTWRITEBYTECODE: "1" };
   const { stdout } = await run(python, ["-W", "ignore", "-c", PYTHON], { env });
-  const said = JSON.parse(stdout) as Record<string, string[]>;
+  const said = JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as Record<string, string[]>; // Sanic prints, too.
   const explained: Record<string, RegExp[]> = {
     flask: [
       /request\.META/,
@@ -369,6 +563,12 @@ test("Flask, Django and FastAPI: request.headers and the raw body verify, and ot
     ],
     django: [/request\.META/, /already parsed, to QueryDict/, /whole request/],
     fastapi: [/bytes of ASGI/, /already parsed, to dict/, /whole request/, /got an awaitable/],
+    aiohttp: [
+      ...[/bytes of ASGI/, /already parsed, to dict/, /was not read/, /whole request/],
+      ...[/got an awaitable/, /got text/],
+    ],
+    sanic: [/already parsed, to dict/, /whole request/, /was not read/, /got .*method/],
+    tornado: [/whole request/, /already parsed, to dict/, /got 0 where 7 arrived/, /^valid$/],
   };
   for (const [name, errors] of Object.entries(explained)) {
     const [right, ...wrong] = said[name] ?? [];
@@ -393,22 +593,28 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gin-gonic/gin"
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/middleware/adaptor"
+	"github.com/labstack/echo/v4"
 	"partner-api.example/webhook"
 )
 
 var secrets = []string{os.Getenv("PARTNER_SECRET")}
 
-// say answers the verdict, or the sentence of the panic.
-func say(w http.ResponseWriter, header http.Header, body []byte) {
+// said returns the verdict, or the sentence of the panic.
+func said(header http.Header, body []byte) (text string) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			fmt.Fprint(w, fault)
+			text = fmt.Sprint(fault)
 		}
 	}()
-	fmt.Fprint(w, webhook.Verify(secrets, header, body, time.Now()))
+	return string(webhook.Verify(secrets, header, body, time.Now()))
 }
+
+func say(w http.ResponseWriter, header http.Header, body []byte) { fmt.Fprint(w, said(header, body)) }
 
 func read(w http.ResponseWriter, r *http.Request) []byte {
 	body, _ := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
@@ -444,14 +650,32 @@ func main() {
 	}
 	router.With(before).Post("/before", handlers["/right"])
 	mux.Handle("/before", before(handlers["/right"]))
+	gin.SetMode(gin.ReleaseMode)
+	gins, echos, fibers := gin.New(), echo.New(), fiber.New()
+	gins.POST("/right", func(c *gin.Context) { body, _ := c.GetRawData(); say(c.Writer, c.Request.Header, body) })
+	gins.POST("/twice", func(c *gin.Context) {
+		var event map[string]any
+		c.ShouldBindJSON(&event)
+		body, _ := c.GetRawData()
+		say(c.Writer, c.Request.Header, body)
+	})
+	echos.POST("/right", func(c echo.Context) error { return c.String(200, said(c.Request().Header, read(c.Response(), c.Request()))) })
+	echos.POST("/twice", func(c echo.Context) error {
+		var event map[string]any
+		c.Bind(&event)
+		return c.String(200, said(c.Request().Header, read(c.Response(), c.Request())))
+	})
+	fibers.Post("/right", func(c *fiber.Ctx) error { return c.SendString(said(c.GetReqHeaders(), c.Body())) })
+	fibers.Post("/twice", func(c *fiber.Ctx) error { return c.SendString(said(c.GetReqHeaders(), nil)) })
 	var delivery struct {
 		Headers map[string]string
 		Body    string
 	}
 	json.Unmarshal([]byte(os.Args[1]), &delivery)
-	said := map[string]map[string]string{}
-	for name, handler := range map[string]http.Handler{"net/http": mux, "chi": router} {
-		said[name] = map[string]string{}
+	servers := map[string]http.Handler{"net/http": mux, "chi": router, "Gin": gins, "Echo": echos, "Fiber": adaptor.FiberApp(fibers)}
+	results := map[string]map[string]string{}
+	for name, handler := range servers {
+		results[name] = map[string]string{}
 		server := httptest.NewServer(handler)
 		for _, path := range []string{"/right", "/trailer", "/twice", "/indented", "/limited", "/before"} {
 			request, _ := http.NewRequest("POST", server.URL+path, strings.NewReader(delivery.Body))
@@ -463,27 +687,37 @@ func main() {
 				panic(err)
 			}
 			text, _ := io.ReadAll(response.Body)
-			said[name][path] = string(text)
+			results[name][path] = string(text)
 		}
 		server.Close()
 	}
-	json.NewEncoder(os.Stdout).Encode(said)
+	json.NewEncoder(os.Stdout).Encode(results)
 }
 `;
 
-test("net/http and chi: r.Header and the body verify, and other arguments are explained", async (t) => {
+test("net/http, chi, Gin, Echo and Fiber: r.Header and the body verify, and other arguments are explained", async (t) => {
   if (!(await requireProgram(t, "go", ["version"]))) return;
   const cwd = await aTemporaryFolder(t);
   await writeFile(join(cwd, "main.go"), GO);
   const ours = join(ROOT, "packages/go");
-  const needs = `require (\n\tgithub.com/go-chi/chi/v5 v5.2.3\n\tpartner-api.example/webhook v0.0.0\n)`;
+  const needs = `require (
+	github.com/gin-gonic/gin v1.10.1
+	github.com/go-chi/chi/v5 v5.2.3
+	github.com/gofiber/fiber/v2 v2.52.9
+	github.com/labstack/echo/v4 v4.13.4
+	partner-api.example/webhook v0.0.0
+)`;
   const replaced = `replace partner-api.example/webhook => ${ours}`;
-  await writeFile(join(cwd, "go.mod"), `module receiver\n\ngo 1.20\n\n${needs}\n\n${replaced}\n`);
+  await writeFile(join(cwd, "go.mod"), `module receiver\n\ngo 1.22\n\n${needs}\n\n${replaced}\n`);
   const env = { ...process.env, PARTNER_SECRET: SECRET, GOFLAGS: "-mod=mod" };
   const { headers, body } = aDelivery();
   const delivery = JSON.stringify({ headers, body: Buffer.from(body).toString() });
   const { stdout } = await run("go", ["run", ".", delivery], { cwd, env });
   const said = JSON.parse(stdout) as Record<string, Record<string, string>>;
+  for (const name of ["Gin", "Echo", "Fiber"]) {
+    assert.equal(said[name]?.["/right"], "valid", name);
+    assert.match(said[name]["/twice"] ?? "", /not what arrived.*io\.ReadAll/, name);
+  }
   for (const name of ["net/http", "chi"]) {
     const { "/right": right, "/limited": limited, ...wrong } = said[name] ?? {};
     assert.deepEqual([right, limited], ["valid", "forged"], name);

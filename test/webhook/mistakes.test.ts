@@ -118,6 +118,52 @@ test("a secret of another kind is explained", async () => {
   }
 });
 
+test("a secret that is not as issued is explained, and never read as forged", async () => {
+  for (const secret of [
+    SECRET.slice("whsec_".length),
+    `${SECRET},whsec_x`,
+    `whsec_x ${SECRET}`,
+    "vck_id.secret",
+    "wh_01990000-0000-7000-8000-000000000001",
+    "undefined",
+    "whsec_",
+    [SECRET, "whsec_x,whsec_y"],
+  ]) {
+    await assert.rejects(verifying({ secret }), {
+      name: "TypeError",
+      message: /^verify needs the signing secret as issued, from whsec_ to its end/,
+    });
+  }
+});
+
+test("a clock that is not a number is explained", async () => {
+  for (const now of [NaN, Infinity, -Infinity]) {
+    await assert.rejects(verifying({ now }), { name: "TypeError", message: /but got -?[NI]/ });
+  }
+});
+
+test("a body in base64 is explained also without its length, as AWS Lambda passes it", async () => {
+  const inBase64 = Buffer.from(body).toString("base64");
+  for (const wrong of [inBase64, Buffer.from(inBase64)]) {
+    await assert.rejects(verifying({ body: wrong }), {
+      name: "TypeError",
+      message: /got them in base64: decode them first, in AWS Lambda/,
+    });
+  }
+  const other = Buffer.from("e").toString("base64");
+  for (const wrong of [`${inBase64.slice(0, -4)}fSA=`, other, `e${inBase64}`, "eyJ=", "e==="]) {
+    assert.equal((await verifying({ body: wrong })).verdict, "forged", wrong);
+  }
+});
+
+test("the context of Koa, whose get returns an empty text, is explained as other headers are", async () => {
+  const values = new Map(lower);
+  values.set("content-length", "231");
+  const context = { headers: {}, req: {}, get: (name: string) => values.get(name) ?? "" };
+  assert.equal((await verifying({ headers: context })).verdict, "valid");
+  await assert.rejects(verifying({ headers: context, body: "" }), { message: /where 231 arrived/ });
+});
+
 test("a clock in seconds or of another kind is explained, and never reads as stale", async () => {
   const seconds = Math.floor(Date.now() / 1000);
   await assert.rejects(verifying({ now: seconds }), { name: "TypeError", message: /got seconds/ });
@@ -204,6 +250,7 @@ const wrongOnce: [what: string, change: Record<string, unknown>, says: RegExp][]
   ["a handle that was called already", { handle: Promise.resolve() }, /`handle`, a function/],
   ["a time in words", { underWayMs: "1m" }, /underWayMs as a number/],
   ["a time that is not a number", { rememberMs: NaN }, /rememberMs as a number/],
+  ["a time without end", { rememberMs: Infinity }, /rememberMs as a number/],
 ];
 
 for (const [what, change, says] of wrongOnce) {
@@ -217,6 +264,16 @@ for (const [what, change, says] of wrongOnce) {
     });
   });
 }
+
+test("handleOnce without its one object, and a memory store that remembers nothing, are explained", async () => {
+  for (const options of [undefined, null] as unknown as Parameters<typeof handleOnce>[0][])
+    await assert.rejects(handleOnce(options), { name: "TypeError", message: /^handleOnce needs/ });
+  for (const maxEvents of [0, NaN, -1])
+    assert.throws(() => createMemoryStore({ maxEvents }), {
+      name: "TypeError",
+      message: /at least/,
+    });
+});
 
 test("a store whose add returns something else is explained, and loses no event", async () => {
   for (const answer of [undefined, "OK", true, 1]) {

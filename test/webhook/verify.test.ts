@@ -109,7 +109,6 @@ const clocks = [
   ["five minutes ahead", now + 300_000, "valid"],
   ["one millisecond more than five minutes behind", now - 300_001, "stale"],
   ["one millisecond more than five minutes ahead", now + 300_001, "stale"],
-  ["not a number", Number.NaN, "stale"],
 ] as const;
 
 for (const [what, clock, verdict] of clocks) {

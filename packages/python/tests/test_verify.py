@@ -61,6 +61,26 @@ class Request(dict):
     headers = GENUINE["headers"]
 
 
+class Headers(dict):
+    """As those of Sanic: every name is an attribute."""
+
+    def __getattr__(self, name):
+        return self.get(name, "")
+
+
+def test_headers_with_the_names_of_wsgi():
+    headers = {"HTTP_" + name.upper().replace("-", "_"): value for name, value in CASE["headers"]}
+    assert verify(CASE["secrets"], **{**GENUINE, "headers": headers}) == "valid"
+    with pytest.raises(ValueError, match="got 0 where 231 arrived"):
+        verify(CASE["secrets"], **{**GENUINE, "headers": {**headers, "CONTENT_LENGTH": "231"}, "body": b""})
+    doubled = {**headers, "X-VC-Signature": "sha256=00"}
+    assert verify(CASE["secrets"], **{**GENUINE, "headers": doubled}) == "malformed"
+
+
+def test_headers_whose_names_are_attributes():
+    assert verify(CASE["secrets"], **{**GENUINE, "headers": Headers(GENUINE["headers"])}) == "valid"
+
+
 @pytest.mark.parametrize(
     "change, says",
     [
@@ -81,6 +101,7 @@ class Request(dict):
         ({"body": BODY.decode}, "got a function: call it"),
         ({"now_ms": datetime.datetime(2026, 1, 1)}, "but got datetime"),
         ({"now_ms": str(CASE["now"])}, "but got str"),
+        ({"now_ms": float("nan")}, "but got nan"),
     ],
 )
 def test_an_argument_of_a_wrong_kind_is_explained(change, says):
@@ -99,6 +120,24 @@ def test_a_coroutine_in_place_of_the_body_is_explained():
 def test_white_space_or_quotes_around_the_secret_are_explained(secret):
     with pytest.raises(ValueError, match="as issued"):
         verify([secret.format(CASE["secrets"][0])], **GENUINE)
+
+
+@pytest.mark.parametrize("secret", [CASE["secrets"][0][6:], ",".join(CASE["secrets"] * 2), "vck_id.secret", "None"])
+def test_a_secret_that_is_not_as_issued_is_explained(secret):
+    with pytest.raises(ValueError, match="from whsec_ to its end"):
+        verify([secret], **GENUINE)
+
+
+def test_a_body_in_base64_is_explained():
+    with pytest.raises(ValueError, match="in base64: decode them first"):
+        verify(CASE["secrets"], **{**GENUINE, "body": base64.b64encode(BODY)})
+    assert verify(CASE["secrets"], **{**GENUINE, "body": base64.b64encode(BODY + b" ")}) == "forged"
+
+
+def test_only_a_valid_verdict_is_true():
+    assert verify(CASE["secrets"], **GENUINE)
+    for wrong in [{"body": b"{}"}, {"headers": {}}, {"now_ms": CASE["now"] + 300_001}]:
+        assert not verify(CASE["secrets"], **{**GENUINE, **wrong})
 
 
 def test_a_secret_of_bytes_is_explained_and_a_generator_of_secrets_works():

@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	for _, secrets := range [][]string{nil, {""}, {"whsec_x", ""}, {os.Getenv("NOT_SET")}, {"whsec_x\n"}, {"\"whsec_x\""}} {
+	for _, secrets := range [][]string{nil, {""}, {"whsec_x", ""}, {os.Getenv("NOT_SET")}, {"whsec_x\n"}, {"\"whsec_x\""}, {"vck_x.y"}, {"whsec_x,whsec_y"}} {
 		fmt.Println(answer(secrets))
 	}
 }

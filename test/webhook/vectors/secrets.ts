@@ -19,11 +19,9 @@ export const SECRETS = [
   aCase("forged", "two secrets, neither of which signed", {
     secrets: [OTHER_SECRET, LATER_SECRET],
   }),
-  aCase("forged", "a secret without its prefix", { secrets: [SECRET.slice("whsec_".length)] }),
   aCase("forged", "a secret with one more letter", { secrets: [`${SECRET}g`] }),
   aCase("forged", "a secret in lower case", { secrets: [SECRET.toLowerCase()] }),
   aCase("forged", "a secret without its last letter", { secrets: [SECRET.slice(0, -1)] }),
-  aCase("forged", "two secrets joined", { secrets: [`${SECRET},${OTHER_SECRET}`] }),
   under("forged", "a signature under the decoded secret, as in Standard Webhooks", DECODED),
   under("forged", "a signature under an empty secret", ""),
   under("forged", "a signature under the prefix alone", "whsec_"),

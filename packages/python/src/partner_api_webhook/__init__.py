@@ -1,12 +1,14 @@
 """Verifies the deliveries of Partner API."""
 
+import base64
 import hashlib
 import hmac
 import inspect
+import math
 import re
 import time
 from email.message import Message
-from typing import Any, Iterable, Literal, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Iterable, Literal, Mapping, Optional, Sequence, Tuple, Union, cast
 
 __all__ = ["REPLAY_WINDOW_MS", "Headers", "Verdict", "verify"]
 
@@ -32,13 +34,25 @@ def verify(
     body: the raw bytes, before any parsing.
     now_ms: your clock in milliseconds since the Unix epoch. For tests.
     Raises ValueError if a secret is empty or missing, because anybody could sign with it, and TypeError or ValueError for other
-    mistakes of the receiving program. A delivery cannot cause one.
+    mistakes of the receiving program. A delivery cannot cause one, except a genuine one that was sent again in base64.
+    As a condition, only "valid" is true.
     """
+    return cast(Verdict, _Verdict(_judge(secrets, headers, body, now_ms)))
+
+
+class _Verdict(str):
+    """Otherwise `if verify(…)` would accept every delivery, because any text is true."""
+
+    def __bool__(self) -> bool:
+        return self == "valid"
+
+
+def _judge(secrets: Sequence[str], headers: Headers, body: Buffer, now_ms: Optional[float]) -> Verdict:
     keys, pairs = _keys(secrets), _pairs(headers)
     if not isinstance(body, (bytes, bytearray, memoryview)):
         raise TypeError(f"verify needs the raw bytes of the request body, but {_problem_of(body)}. {_READ_IT}")
-    if not (now_ms is None or isinstance(now_ms, (int, float))):
-        raise TypeError(f"verify needs now_ms as a number of milliseconds, but got {_kind(now_ms)}")
+    if not (now_ms is None or isinstance(now_ms, (int, float)) and math.isfinite(now_ms)):
+        raise TypeError(f"verify needs now_ms as a number of milliseconds, but got {now_ms if isinstance(now_ms, float) else _kind(now_ms)}")
     signature, timestamp = _one(pairs, "x-vc-signature"), _one(pairs, "x-vc-timestamp")
     if signature is None or not re.fullmatch("sha256=[^,]*", signature):
         return "malformed"
@@ -49,11 +63,12 @@ def verify(
         if abs(now * 1000 - int(timestamp)) <= REPLAY_WINDOW_MS:
             raise ValueError("verify needs now_ms in milliseconds, but got seconds: pass time.time() * 1000")
         return "stale"
-    message = timestamp.encode() + b"." + body
-    genuine = [hmac.compare_digest(signature.encode(), _sign(one, message)) for one in keys]
-    if any(genuine):
+    if _is_signed(keys, signature, timestamp, body):
         return "valid"
     _refuse_changed(pairs, body)
+    decoded = _from_base64(body)
+    if decoded is not None and _is_signed(keys, signature, timestamp, decoded):
+        raise ValueError(f"verify needs the raw bytes of the request body, but got them in base64: decode them first")
     return "forged"
 
 
@@ -70,6 +85,8 @@ def _keys(secrets: Sequence[str]) -> Sequence[str]:
             raise TypeError(f"verify needs signing secrets as text (whsec_…), but got {_kind(key)}")
         if key != key.strip(" \t\r\n\"'`"):
             raise ValueError("verify needs the signing secret as issued, but white space or a quote surrounds it")
+        if not re.fullmatch(r"whsec_[^\s,]+", key):
+            raise ValueError("verify needs each signing secret as issued, from whsec_ to its end")
     return keys
 
 
@@ -77,7 +94,8 @@ def _pairs(headers: Headers) -> Sequence[Tuple[str, Optional[str]]]:
     """The names and values of headers are texts, so that no delivery can look like one of these mistakes."""
     if headers is None or isinstance(headers, (str, bytes)) or callable(headers):
         raise TypeError(f"verify needs the request's headers, but got {_kind(headers)}. {_PASS_THEM}")
-    if hasattr(headers, "headers"):
+    # Sanic's headers have any name as an attribute: a header's text.
+    if not isinstance(getattr(headers, "headers", ""), str):
         raise TypeError(f"verify needs the request's headers, but got the whole request. {_PASS_THEM}")
     if not hasattr(headers, "items") and not hasattr(headers, "__iter__"):
         raise TypeError(f"verify needs the request's headers, but got {_kind(headers)}. {_PASS_THEM}")
@@ -123,11 +141,21 @@ def _kind(value: object) -> str:
     return type(value).__name__
 
 
-def _sign(secret: str, message: bytes) -> bytes:
-    return b"sha256=" + hmac.new(secret.encode(), message, hashlib.sha256).hexdigest().encode()
+def _is_signed(secrets: Sequence[str], signature: str, timestamp: str, body: Buffer) -> bool:
+    message = timestamp.encode() + b"." + body
+    macs = [hmac.new(secret.encode(), message, hashlib.sha256).hexdigest() for secret in secrets]
+    return any([hmac.compare_digest(signature.encode(), f"sha256={mac}".encode()) for mac in macs])
+
+
+def _from_base64(body: Buffer) -> Optional[bytes]:
+    """Returns None if the body is not base64. A JSON object begins with `e` there."""
+    is_base64 = len(body) % 4 == 0 and re.fullmatch(b"e[A-Za-z0-9+/]+={0,2}", body)
+    return base64.b64decode(body) if is_base64 else None
 
 
 def _one(pairs: Sequence[Tuple[str, Optional[str]]], name: str) -> Optional[str]:
     """Returns the value of a header, or of all headers of this name with commas between them, as servers join them."""
-    values = [value for key, value in pairs if key.lower() == name and value is not None]
+    of_wsgi = name.replace("-", "_")
+    names = (name, of_wsgi, f"http_{of_wsgi}")
+    values = [value for key, value in pairs if key.lower() in names and value is not None]
     return ", ".join(values) if values else None
