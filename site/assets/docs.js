@@ -1,6 +1,7 @@
 // Enhances the pages. They work without it.
 import { appearanceButton } from "./docs/appearance.js";
 import { element } from "./docs/element.js";
+import { kept } from "./docs/kept.js";
 import { searchBox } from "./docs/search-box.js";
 
 for (const build of [searchBox, appearanceButton, menu, copyButtons, languageTabs, scrollers])
@@ -32,14 +33,14 @@ function copyButtons() {
 
 /** Turns panels into tabs. All tabs follow the language or framework that the reader chose last. */
 function languageTabs() {
-  const KEY = "partner-api-docs-chosen";
-  let chosen = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+  const titles = kept("partner-api-docs-chosen");
+  let chosen = JSON.parse(titles.read() ?? "[]");
   const groups = [...document.querySelectorAll(".tabs")].map(tabsOf);
   for (const show of groups) show();
 
   function choose(title) {
     chosen = [title, ...chosen.filter((other) => other !== title)];
-    localStorage.setItem(KEY, JSON.stringify(chosen));
+    titles.write(JSON.stringify(chosen));
     for (const show of groups) show();
   }
 

@@ -9,6 +9,7 @@ import { useAction } from "../console/components/button.tsx";
 import { Field, valuesOf } from "../console/components/field.tsx";
 import { Icon } from "../console/components/icon.tsx";
 import { Problem } from "../console/api/problem.ts";
+import { kept } from "../console/kept.ts";
 import { Loading } from "../console/components/states.tsx";
 import { Brand } from "./brand.tsx";
 import { DocsLink } from "./docs-link.tsx";
@@ -16,7 +17,7 @@ import { BASE_URL } from "./service.ts";
 import { answerOf, Refusal } from "./answer.ts";
 
 /** The tab's own storage. The browser empties it when the tab is closed, and no other tab reads it. */
-const KEPT = "partner-api-key";
+const keptKey = kept("sessionStorage", "partner-api-key");
 
 export const NEEDED_SCOPE = "webhooks:manage";
 
@@ -47,19 +48,19 @@ export function KeyGate({ children }: { children: ComponentChildren }) {
   const enter = async (token: string, keep: boolean) => {
     const client = createPartnerClient({ baseUrl: BASE_URL, token });
     const identity = await answerOf(client.getIdentity());
-    if (keep) sessionStorage.setItem(KEPT, token);
+    if (keep) keptKey.write(token);
     setSession({ client, identity, secrets: new Map(), issued: new Set() });
   };
 
   useEffect(() => {
-    const kept = sessionStorage.getItem(KEPT);
-    if (kept === null) {
+    const token = keptKey.read();
+    if (token === null) {
       setIsKnown(true);
       return;
     }
-    enter(kept, false)
+    enter(token, false)
       .catch((error: unknown) => {
-        if (!(error instanceof Problem && error.isTemporary)) sessionStorage.removeItem(KEPT);
+        if (!(error instanceof Problem && error.isTemporary)) keptKey.write(null);
         setWhy(inWords(error));
       })
       .finally(() => setIsKnown(true));
@@ -76,7 +77,7 @@ export function KeyGate({ children }: { children: ComponentChildren }) {
   const signedIn = useMemo<Session | null>(() => {
     if (session === null) return null;
     const signOut = (reason = "") => {
-      sessionStorage.removeItem(KEPT);
+      keptKey.write(null);
       setSession(null);
       setWhy(reason);
       location.hash = "";

@@ -1,9 +1,11 @@
-const KEY = "partner-api-docs-appearance";
+import { kept } from "./kept.js";
+
+const choice = kept("partner-api-docs-appearance");
 const CHOICES = ["system", "light", "dark"];
 
 /** Applies the reader's last choice. Called before the page is painted. */
 export function applyAppearance() {
-  const chosen = localStorage.getItem(KEY) ?? "system";
+  const chosen = choice.read() ?? "system";
   document.documentElement.dataset.appearance = chosen;
   return chosen;
 }
@@ -13,7 +15,7 @@ export function appearanceButton() {
   const button = document.querySelector(".appearance");
   button.addEventListener("click", () => {
     const next = CHOICES[(CHOICES.indexOf(applyAppearance()) + 1) % CHOICES.length];
-    localStorage.setItem(KEY, next);
+    choice.write(next);
     show();
   });
   show();

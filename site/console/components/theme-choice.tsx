@@ -1,9 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
+import { kept } from "../kept.ts";
 import { Segments } from "./segments.tsx";
 
 type Theme = "auto" | "light" | "dark";
 
-const STORED = "console-theme";
+const chosen = kept("localStorage", "console-theme");
 
 /** Charts are canvas, so they must repaint at a change. */
 export const THEME_CHANGED = "theme-changed";
@@ -11,7 +12,7 @@ export const THEME_CHANGED = "theme-changed";
 export function ThemeChoice() {
   const [theme, setTheme] = useState<Theme>(storedTheme);
   useEffect(() => {
-    localStorage.setItem(STORED, theme);
+    chosen.write(theme);
     applyTheme(theme);
   }, [theme]);
   return (
@@ -25,7 +26,7 @@ export function ThemeChoice() {
 }
 
 export function storedTheme(): Theme {
-  const stored = localStorage.getItem(STORED);
+  const stored = chosen.read();
   return stored === "light" || stored === "dark" ? stored : "auto";
 }
 

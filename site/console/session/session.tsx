@@ -74,7 +74,7 @@ export function SessionGate({
   if (state.kind === "unknown") return waiting(state.error);
   if (state.kind === "out") {
     return door(state.why, async () => {
-      await enter(setState);
+      await enter(setState, NOT_KEPT);
       tabs.postMessage("in");
     });
   }
@@ -83,13 +83,17 @@ export function SessionGate({
 
 const RETRY_MS = 3_000;
 
-/** Asks whose session the cookie is. */
-async function enter(setState: (state: State) => void): Promise<void> {
+const NOT_KEPT =
+  "Your browser has not kept the session: allow cookies for this address. Over http, a proxy must not " +
+  "send X-Forwarded-Proto: https.";
+
+/** Asks whose session the cookie is. `why`: what it means if there is none. */
+async function enter(setState: (state: State) => void, why = ""): Promise<void> {
   try {
     setState({ kind: "in", info: await call<SessionInfo>("GET", "session") });
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    if (error.status === 401) setState({ kind: "out", why: "" });
+    if (error.status === 401) setState({ kind: "out", why });
     else setState({ kind: "unknown", error });
   }
 }
