@@ -8,3 +8,10 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
   );
   process.exit(1);
 }
+
+// Without a compiler there is no WebAssembly, and so no HTTP client.
+const options = [process.env.NODE_OPTIONS || ""].concat(process.execArgv).join(" ");
+if (/--jitless(?![\w-])/.test(options)) {
+  console.error("partner-api must not run with --jitless of Node.js: it cannot work then");
+  process.exit(1);
+}

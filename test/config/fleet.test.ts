@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
 import { test } from "node:test";
+import { promisify } from "node:util";
 import { loadConfig } from "../../src/config/config.ts";
 import { findUnfollowed } from "../../src/config/fleet.ts";
 import { loadGatewayConfig } from "../../src/gateway/config.ts";
 import { warningsOf } from "../../src/config/warnings.ts";
+import { ROOT } from "../support/root.ts";
 import { faultsOf } from "./defaults.ts";
+
+const PROGRAM = join(ROOT, "bin/partner-api.js");
 
 const warnings = (env: Record<string, string>) =>
   warningsOf(loadConfig(env)).map(({ message }) => message);
@@ -151,4 +157,14 @@ test("an option of Node.js with which the service cannot work is a fault among t
     "Node.js must not run with --disallow-code-generation-from-strings: the service cannot work then",
     "Node.js must not run with --frozen-intrinsics: the service cannot work then",
   ]);
+});
+
+test("an option of Node.js with which nothing can be loaded is named before anything is loaded", async () => {
+  const env = { ...process.env, NODE_OPTIONS: "--jitless" };
+  const run = promisify(execFile)(process.execPath, [PROGRAM, "--version"], { env });
+  await assert.rejects(run, ({ stderr }: { stderr: string }) => {
+    assert.match(stderr, /^partner-api must not run with --jitless of Node\.js/m);
+    assert.doesNotMatch(stderr, /\n {4}at /);
+    return true;
+  });
 });
