@@ -5,6 +5,7 @@ import {
   aFakeService,
   anOutbox,
   aPublishingService,
+  checked,
   fillOutbox,
 } from "../support/bridge.ts";
 import { aStartingPostgres, checkStarting } from "./starting.ts";
@@ -199,6 +200,19 @@ test("with when_published: delete the rows go", async (t) => {
   while ((await open(db)) > 0) await bridge.logged(() => true);
   const [row] = await db<{ count: string }[]>`select count(*) from outbox`;
   assert.equal(Number(row?.count), 0);
+});
+
+test("a check asks for the index of open rows if there is none, and only then, however small the table is", async (t) => {
+  const { db, url } = await anOutbox(t);
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const advice = async (further = {}) =>
+    (await checked({ url: service.url, sources: [orders(url, further)] })).includes("create index");
+  await fillOutbox(db, { last: 1 });
+  assert.equal(await advice(), false);
+  await db`drop index outbox_open`;
+  assert.equal(await advice(), true, "the primary key leads through all rows that are published");
+  assert.equal(await advice({ when_published: "delete" }), false);
+  assert.equal(await advice({ columns: { position: "occurred_at" } }), true);
 });
 
 test("a PostgreSQL that is starting is waited for, by a check and by a bridge, without an error", async (t) => {

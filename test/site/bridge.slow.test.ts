@@ -45,6 +45,7 @@ test("the page's steps, word for word, lead from an outbox table to a verified d
   const checked = await shell.runText(`${configure}\n${sample("bash check")}`);
   assert.match(checked, /^ok +service: it answers$/m);
   assert.match(checked, /^ok +orders: PostgreSQL .* 1 open rows in public\.outbox$/m);
+  assert.doesNotMatch(checked, /create index/);
   assert.match(checked, /the first message becomes {"organization":"acme","type":"order.created"/);
   const bridge = shell.startText(`${configure}\n${sample("bash run")}`);
   await bridge.heard(/"published"/);
