@@ -86,7 +86,7 @@ async function verifiesAt({ secret, signature, timestamp, body, now }: Parts) {
   try {
     return await verifySignature({ secret, headers, body, now });
   } catch {
-    return "malformed"; // It throws for mistakes of a program. Here a person pastes.
+    return "forged"; // It throws for mistakes of a program, such as a secret in quotes. Here a person pastes.
   }
 }
 

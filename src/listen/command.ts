@@ -19,7 +19,7 @@ export interface ListenOptions {
 }
 
 export function isSigningSecret(text: string): boolean {
-  return /^whsec_\S{1,200}$/.test(text);
+  return /^whsec_[^\s,"'`]{1,200}$/.test(text);
 }
 
 interface Flags {
@@ -95,7 +95,7 @@ function readBehaviour({ drop, delay: delayMs = 0, failFirst, ...flags }: Flags)
 function append(value: string, before: string[] = []): string[] {
   if (isSigningSecret(value)) return [...before, value];
   throw new InvalidArgumentError(
-    "A signing secret starts with whsec_ and contains no white space.",
+    "A signing secret starts with whsec_ and contains no white space, comma and quote.",
   );
 }
 
