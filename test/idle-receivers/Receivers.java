@@ -26,6 +26,9 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.ssl.SslContextFactory;
+import org.glassfish.grizzly.http.server.HttpHandler;
+import org.glassfish.grizzly.http.server.NetworkListener;
+import org.glassfish.grizzly.ssl.SSLEngineConfigurator;
 import reactor.core.publisher.Mono;
 import reactor.netty.http.server.HttpServer;
 
@@ -49,6 +52,7 @@ class Receivers {
     jetty();
     tomcat();
     undertow(tls);
+    grizzly(tls);
     reactorNetty(managers);
     vertx();
   }
@@ -123,6 +127,25 @@ class Receivers {
     if (IDLE != null) server.setServerOption(UndertowOptions.NO_REQUEST_TIMEOUT, IDLE * 1000);
     server.setHandler(exchange -> exchange.getRequestReceiver()
         .receiveFullBytes((whole, bytes) -> whole.getResponseSender().send("ok"))).build().start();
+  }
+
+  static void grizzly(SSLContext tls) throws Exception {
+    var listener = new NetworkListener("hooks", HOST, port("GRIZZLY"));
+    listener.setSecure(true);
+    listener.setSSLEngineConfig(new SSLEngineConfigurator(tls, false, false, false));
+    if (IDLE != null) listener.getKeepAlive().setIdleTimeoutInSeconds(IDLE);
+    var server = new org.glassfish.grizzly.http.server.HttpServer();
+    server.addListener(listener);
+    server.getServerConfiguration().addHttpHandler(new HttpHandler() {
+      @Override
+      public void service(
+          org.glassfish.grizzly.http.server.Request request, org.glassfish.grizzly.http.server.Response response)
+          throws Exception {
+        request.getInputStream().readAllBytes();
+        response.getWriter().write("ok");
+      }
+    });
+    server.start();
   }
 
   static void reactorNetty(KeyManagerFactory managers) throws Exception {

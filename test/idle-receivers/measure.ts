@@ -1,4 +1,4 @@
-// Measures how long receivers keep idle connections by default: `node dist/test/idle-receivers/measure.js`. Takes six minutes.
+// Measures how long receivers keep idle connections by default: `node dist/test/idle-receivers/measure.js [name …]`. Takes six minutes.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,9 @@ const folder = await mkdtemp(join(tmpdir(), "idle-receivers-"));
 const ends: (() => Promise<void>)[] = [];
 const scope = { after: (end: () => Promise<void>) => void ends.push(end) };
 const { cert: ca } = await testAuthority();
-const { receivers, missing } = await startReceivers(scope, folder);
+const { receivers, missing } = await startReceivers(scope, folder, {
+  names: process.argv.slice(2),
+});
 for (const { name, why } of missing) console.log(`${name}: ${why}`);
 await Promise.all(
   receivers.map(async (receiver) => {

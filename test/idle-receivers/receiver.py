@@ -86,5 +86,19 @@ def tornado():
     asyncio.run(main())
 
 
+def sanic():
+    from sanic import Sanic, text
+
+    app = Sanic("receiver")
+
+    @app.post("/")
+    async def hook(_):
+        return text("ok")
+
+    if IDLE is not None:
+        app.config.KEEP_ALIVE_TIMEOUT = IDLE
+    app.run(HOST, PORT, ssl={"cert": CERT, "key": KEY}, single_process=True, motd=False)
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]]()

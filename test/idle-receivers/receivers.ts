@@ -17,12 +17,14 @@ const SOURCES = join(ROOT, "test/idle-receivers");
 const PYTHON = [
   ...["uvicorn==0.54.0", "hypercorn==0.18.0", "gunicorn==27.0.1", "cheroot==11.1.2"],
   ...["twisted[tls]==26.10.0", "aiohttp==3.14.5", "granian==2.8.7", "tornado==6.6.1"],
+  "sanic==25.3.0",
 ];
 const GO = "github.com/valyala/fasthttp@v1.78.0";
 const JAVA = [
   ["org.eclipse.jetty", "jetty-server", "12.0.25"],
   ["org.apache.tomcat.embed", "tomcat-embed-core", "11.0.10"],
   ["io.undertow", "undertow-core", "2.3.18.Final"],
+  ["org.glassfish.grizzly", "grizzly-http-server", "4.1.0"],
   ["io.projectreactor.netty", "reactor-netty-http", "1.2.9"],
   ["io.vertx", "vertx-core", "5.0.4"],
 ];
@@ -103,11 +105,19 @@ const PROGRAMS: Program[] = [
     "granian",
     `granian receiver:asgi --interface asgi ${TLS} --ssl-certificate %CERT% [--http1-header-read-timeout %IDLE%000]`,
   ),
-  ...["cheroot", "twisted", "aiohttp", "tornado"].map((name) => python(name)),
+  ...["cheroot", "twisted", "aiohttp", "tornado", "sanic"].map((name) => python(name)),
+  {
+    receivers: ["uwsgi"],
+    command: `uwsgi --plugins http,python3 --https %HOST%:%PORT%,%CERT%,%KEY% [--http-keepalive=%IDLE%] --master --threads 8 --wsgi-file %SOURCES%/receiver.py --callable wsgi`,
+  },
   { receivers: ["node"], command: `${process.execPath} %SOURCES%/receiver.mjs` },
+  {
+    receivers: ["bun"],
+    command: `${join(ROOT, "runtimes/node_modules/@oven/bun-linux-x64/bin/bun")} %SOURCES%/receiver.bun.mjs`,
+  },
   { receivers: ["net_http", "fasthttp"], by: "go", command: "%FOLDER%/receivers" },
   {
-    receivers: ["jdk", "jetty", "tomcat", "undertow", "reactor_netty", "vertx"],
+    receivers: ["jdk", "jetty", "tomcat", "undertow", "grizzly", "reactor_netty", "vertx"],
     by: "maven",
     command:
       "java [-Dsun.net.httpserver.idleInterval=%IDLE% -Dsun.net.httpserver.clockTick=1000] -cp %FOLDER%:%FOLDER%/lib/* Receivers",
@@ -120,6 +130,20 @@ const PROGRAMS: Program[] = [
   configured("caddy", "Caddyfile", "caddy run --adapter caddyfile --config"),
   configured("puma", "puma.rb", "puma -C"),
   configured("webrick", "webrick.rb", "ruby"),
+  {
+    receivers: ["thin"],
+    command:
+      "thin --ssl --ssl-key-file %KEY% --ssl-cert-file %CERT% -a %HOST% -p %PORT% [-t %IDLE%] -R %SOURCES%/configurations/config.ru start",
+  },
+  {
+    receivers: ["inets"],
+    command: `erl -noshell -eval {ok,M}=c:c("%SOURCES%/receiver.erl"),M:start()`,
+  },
+  {
+    receivers: ["yaws"],
+    configuration: "yaws.conf",
+    command: `erl -noshell -pa /usr/lib/yaws/ebin -run yaws -yaws conf "%FOLDER%/yaws.conf"`,
+  },
   {
     receivers: ["starman"],
     command: `${STARMAN} --workers 16 [--keepalive-timeout %IDLE%] %SOURCES%/configurations/app.psgi`,
@@ -142,21 +166,34 @@ export interface Receiver {
   port: number;
 }
 
-/**
- * Starts every receiver that can be had, with this idle time in seconds, or with its own. `missing` says why the others do not
- * run.
- */
-export async function startReceivers(t: Scope, folder: string, idleSeconds?: number) {
+interface Choice {
+  /** Without it each receiver has its own. */
+  idleSeconds?: number;
+  /** Default: all of them. */
+  names?: readonly string[];
+}
+
+/** Starts every receiver that can be had. `missing` says why the others do not run. */
+export async function startReceivers(
+  t: Scope,
+  folder: string,
+  { idleSeconds, names: wanted = [] }: Choice = {},
+) {
+  const programs = PROGRAMS.filter(
+    ({ receivers }) => wanted.length === 0 || receivers.some((name) => wanted.includes(name)),
+  );
   const values = {
     ...{ HOST, SOURCES, PYTHONPATH: SOURCES, PYTHONDONTWRITEBYTECODE: "1" },
     ...(await writeCertificate(folder)),
     ...(idleSeconds !== undefined && { IDLE: String(idleSeconds) }),
   };
   const places = new Map(
-    Object.entries(INSTALLERS).map(([by, install]) => [by, installed(join(folder, by), install)]),
+    Object.entries(INSTALLERS)
+      .filter(([by]) => programs.some((program) => program.by === by))
+      .map(([by, install]) => [by, installed(join(folder, by), install)]),
   );
   const all = await Promise.all(
-    PROGRAMS.map(async (program) => {
+    programs.map(async (program) => {
       const { by = "", receivers: names } = program;
       try {
         const own = join(folder, names.join("-"));
