@@ -67,6 +67,7 @@ function evidence({ books, ...changes }: Partial<Omit<Evidence, "books">> & { bo
       deliveries: [delivery("delivered", 2)],
       attempts: [attempt(1, 503), attempt(2, 200)],
       ended: [],
+      unwanted: [],
       ...books,
     },
   } satisfies Evidence;
@@ -76,6 +77,13 @@ const faults = (changes: Parameters<typeof evidence>[0]) => faultsOf(balance(evi
 
 test("a delivered event with a complete audit balances", () => {
   assert.deepEqual(faults({}), []);
+});
+
+test("an event without a delivery balances if its subscription was ended", () => {
+  assert.deepEqual(
+    faults({ arrivals: [], books: { deliveries: [], attempts: [], unwanted: [EVENT] } }),
+    [],
+  );
 });
 
 const losses: [what: string, changes: Parameters<typeof evidence>[0]][] = [

@@ -44,6 +44,7 @@ export interface Duplicate {
 export function balance({ accepted, arrivals, books, harms, unrecorded }: Evidence): Balance {
   const stored = new Set(books.events);
   const ended = new Set(books.ended);
+  const unwanted = new Set(books.unwanted);
   const promised = new Set(accepted.map(({ event }) => parseId("evt", event) ?? event));
   const deliveries = groupBy(books.deliveries, ({ event }) => event);
   const attempts = groupBy(books.attempts, ({ delivery }) => delivery);
@@ -64,6 +65,7 @@ export function balance({ accepted, arrivals, books, harms, unrecorded }: Eviden
     const [delivery, ...others] = deliveries.get(event) ?? [];
     const blame = promised.has(event) ? found.lost : found.flaws;
     if (!delivery) {
+      if (unwanted.has(event)) return;
       blame.push(`${event}: ${stored.has(event) ? "it has no delivery" : "it is missing"}`);
       return;
     }

@@ -8,6 +8,8 @@ export interface Books {
   attempts: AttemptEntry[];
   /** Subscriptions that were disabled or deleted. */
   ended: string[];
+  /** Events of types that no active subscription has: a busy machine may have disabled it. */
+  unwanted: string[];
 }
 
 export interface DeliveryEntry {
@@ -57,10 +59,16 @@ export async function readBooks(db: Queryable): Promise<Books> {
      order by delivery_id, attempt, id`;
   const ended = await db<{ id: string }[]>`
     select id from subscriptions where auto_disabled_at is not null or deleted_at is not null`;
+  const unwanted = await db<{ id: string }[]>`
+    select id from events e
+     where not exists (
+       select from subscriptions s
+        where e.type = any (s.events) and s.auto_disabled_at is null and s.deleted_at is null)`;
   return {
     events: events.map(({ id }) => id),
     deliveries,
     attempts,
     ended: ended.map(({ id }) => id),
+    unwanted: unwanted.map(({ id }) => id),
   };
 }
