@@ -65,6 +65,7 @@ export function sqsSource(settings: Settings) {
 function queueUrl(settings: Settings, name: string): string {
   const url = settings.text(name);
   settings.requireUrls(name, [url], ["http://", "https://"]);
+  if (/^https?:\/\/[^/]+\/?$/.test(url)) settings.fault(name, "must be the URL of a queue");
   return url;
 }
 

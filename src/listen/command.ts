@@ -95,7 +95,7 @@ function readBehaviour({ drop, delay: delayMs = 0, failFirst, ...flags }: Flags)
 function append(value: string, before: string[] = []): string[] {
   if (isSigningSecret(value)) return [...before, value];
   throw new InvalidArgumentError(
-    "A signing secret starts with whsec_ and contains no white space, comma and quote.",
+    "A signing secret starts with whsec_ and contains no white space, comma or quote.",
   );
 }
 

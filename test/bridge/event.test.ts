@@ -220,6 +220,8 @@ test("an address that no client could use is a fault of the configuration, and n
   assert.deepEqual(faultsOf(`${rabbit}, url: ["amqp://h", "amqp://u:a/b@h"]`), [noUrl]);
   const redis = "kind: redis, streams: a, set_aside: { stream: b }";
   assert.deepEqual(faultsOf(`${redis}, url: "redis://u:a/b@h"`), [noUrl]);
+  const sqs = 'kind: sqs, set_aside: { queue: "https://h/1/a" }, queue: "https://h"';
+  assert.deepEqual(faultsOf(sqs), ["sources[0].queue must be the URL of a queue"]);
   const kafka = "kind: kafka, topics: a, group: b, set_aside: { topic: c }";
   for (const broker of ["kafka-1", "kafka://kafka-1:9092"])
     assert.deepEqual(faultsOf(`${kafka}, brokers: ["h:9092", "${broker}"]`), [
