@@ -119,13 +119,14 @@ class RabbitMqSource implements Source<RabbitMqMessage> {
     await this.acknowledge([message]);
   }
 
+  /** Deliveries come before the answer, on the same channel: what it no longer counts is among the unsettled. */
   async lag() {
-    if (this.#opened === null) return null;
-    const { channel, unsettled } = this.#opened;
-    let messages = unsettled;
+    const opened = this.#opened;
+    if (opened === null) return null;
+    let messages = 0;
     for (const queue of this.#settings.queues)
-      messages += (await channel.checkQueue(queue)).messageCount;
-    return { messages };
+      messages += (await opened.channel.checkQueue(queue)).messageCount;
+    return { messages: messages + opened.unsettled };
   }
 
   /** Takes the first message and gives it back with the end of the connection. */

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { existsSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { parse } from "yaml";
-import { aBridge, aFakeService, checked } from "../support/bridge.ts";
+import { aBridge, aFakeService, checked, openSource } from "../support/bridge.ts";
 import { samplesOf } from "../support/page-samples.ts";
 import { skipOrFail } from "../support/required.ts";
 import { Afterwards } from "../ledger/afterwards.ts";
@@ -123,6 +123,24 @@ test("what the bridge holds comes again after the broker's end, and a stop leave
   await bridge.stop();
   const { messageCount } = await (await open()).checkQueue("orders");
   assert.equal(messageCount, 0);
+});
+
+test("the lag counts what is on its way from the broker", async (t) => {
+  if (!hasRabbitMq(t)) return;
+  const { url, channel, sources } = await anExchange(t);
+  for (let n = 1; n <= 1_000; n++) channel.publish("shop", "order.created", Buffer.from("{}"));
+  await channel.waitForConfirms();
+  const source = openSource(t, { url: "", sources, env: { RABBITMQ_URL: url } });
+  const lags: (number | undefined)[] = [];
+  for (let received = 0; received < 1_000;) {
+    const receiving = source.receive(10, 1_000);
+    lags.push((await source.lag())?.messages);
+    received += (await receiving).length;
+  }
+  assert.deepEqual(
+    lags.filter((lag) => lag !== undefined && lag < 1_000),
+    [],
+  );
 });
 
 /** The queue and the exchanges of the page, on a server of its own. */

@@ -7,6 +7,7 @@ import { checkBridge } from "../../src/bridge/check.ts";
 import { readConfiguration, type SourceConfiguration } from "../../src/bridge/configuration.ts";
 import { createPublisher } from "../../src/bridge/publisher.ts";
 import type { Delays } from "../../src/bridge/pump.ts";
+import type { Source } from "../../src/bridge/source.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
 import { aFolder, typeFile } from "./event-types.ts";
@@ -128,6 +129,22 @@ function read({ sources, env = {} }: BridgeRig): SourceConfiguration[] {
   const found = readConfiguration(JSON.stringify({ sources }), secrets, faults);
   if (faults.length > 0) throw new Error(faults.join("\n"));
   return found;
+}
+
+/** The first source, opened without a bridge until the test ends. */
+export function openSource(t: TestContext, rig: BridgeRig): Source {
+  const [first] = read(rig);
+  if (first === undefined) throw new Error("there is no source");
+  const ignore = () => undefined;
+  const source = first.open({
+    name: first.name,
+    stop: t.signal,
+    log: { info: ignore, warn: ignore, error: ignore },
+    now: systemClock,
+    forget: ignore,
+  });
+  t.after(() => source.close());
+  return source;
 }
 
 /** What `bridge --check` writes. */
