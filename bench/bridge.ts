@@ -212,9 +212,11 @@ async function throughOutbox(rig: Rig, { db, subscriptions }: Stage, offer: Offe
     const order = randomUUID();
     const data = JSON.stringify({ ...ORDER.data, order_id: order });
     if (dueMs >= beganMs + warmUpMs) due.set(order, dueMs);
-    inserts.push(db`
+    inserts.push(
+      db`
       insert into outbox (organization, type, key, data)
-      values (${organizationOf(one)}, ${ORDER.type}, ${order}, ${data}::json)`);
+      values (${organizationOf(one)}, ${ORDER.type}, ${order}, ${data}::json)`.execute(),
+    );
   }
   await Promise.all(inserts);
   await arrivalOf(rig, total);
