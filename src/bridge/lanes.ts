@@ -20,6 +20,8 @@ interface Lane<Own extends Message> {
 /** The received messages that are not settled, by lane. */
 export class Lanes<Own extends Message> {
   readonly #lanes = new Map<string, Lane<Own>>();
+  /** Those of batches under way. */
+  readonly #busy = new Set<string>();
   #size = 0;
   #bytes = 0;
 
@@ -40,11 +42,21 @@ export class Lanes<Own extends Message> {
   }
 
   /**
-   * Returns what may be sent at `nowMs`, in order and still waiting, at most `max` messages and `bytesMax` unless one is larger. Lanes
-   * that failed before go without the others, so that they do not stop them again.
+   * Returns what may be sent at `nowMs`, in order, at most `max` messages and `bytesMax` unless one is larger. Until `end`, nothing else of
+   * these lanes is. Lanes that failed before go without the others, so that they do not stop them again.
    */
-  due(nowMs: number, { max, bytesMax }: { max: number; bytesMax: number }): Pending<Own>[] {
-    const due = [...this.#lanes.values()].filter((lane) => lane.dueMs <= nowMs);
+  begin(nowMs: number, limits: { max: number; bytesMax: number }): Pending<Own>[] {
+    const batch = this.#due(nowMs, limits);
+    for (const { message } of batch) this.#busy.add(message.lane);
+    return batch;
+  }
+
+  end(batch: readonly Pending<Own>[]): void {
+    for (const { message } of batch) this.#busy.delete(message.lane);
+  }
+
+  #due(nowMs: number, { max, bytesMax }: { max: number; bytesMax: number }): Pending<Own>[] {
+    const due = this.#free().filter((lane) => lane.dueMs <= nowMs);
     const sound = due.filter((lane) => lane.failures === 0);
     const batch: Pending<Own>[] = [];
     let bytes = 0;
@@ -61,8 +73,12 @@ export class Lanes<Own extends Message> {
   /** Returns when the next lane that waits for its delay is due. Infinity if none does. */
   nextDueMs(): number {
     let next = Infinity;
-    for (const { dueMs } of this.#lanes.values()) next = Math.min(next, dueMs);
+    for (const { dueMs } of this.#free()) next = Math.min(next, dueMs);
     return next;
+  }
+
+  #free(): Lane<Own>[] {
+    return [...this.#lanes].flatMap(([name, lane]) => (this.#busy.has(name) ? [] : [lane]));
   }
 
   /** Lets the lanes of these messages wait. */

@@ -10,6 +10,8 @@ import type { BridgeLog, Message, Source, SourceContext } from "./source.ts";
 const BUFFER = { messages: 1_000, bytes: 8 * 1024 * 1024 };
 /** One request. */
 const BATCH = { max: 500, bytesMax: 3 * 1024 * 1024 };
+/** Under way at once, for different lanes. With one, a message would wait for the request before it. */
+const REQUESTS = 4;
 /** How long a source waits for a message before other work is looked at. */
 const RECEIVE_MS = 1_000;
 /** So many requests in a row that fail say that the service is away, and not that single organizations are. */
@@ -42,13 +44,14 @@ interface PumpOptions<Own extends Message> {
 
 /**
  * Publishes what a source has, until it is stopped. A message is acknowledged when the service has answered that its event is
- * durable, and never before. One request is in flight at a time, so the order of a lane is that of the source.
+ * durable, and never before. Of a lane, one request is in flight at a time, so its order is that of the source.
  */
 export class Pump<Own extends Message = Message> {
   readonly source: Source<Own>;
   readonly #options: PumpOptions<Own>;
   readonly #stop = new AbortController();
   readonly #lanes = new Lanes<Own>();
+  readonly #sending = new Set<Promise<void>>();
   readonly #delays: Delays;
   #running: Promise<unknown> | undefined;
   #wake = new AbortController();
@@ -141,12 +144,30 @@ export class Pump<Own extends Message = Message> {
   async #sendAll(): Promise<void> {
     await this.#untilReached();
     while (!this.#isStopping) {
-      const nowMs = performance.now();
-      const batch = this.#lanes.due(nowMs, BATCH);
-      if (batch.length > 0) await this.#send(batch, { nowMs, failuresLeft: FAILURES_OF_LANES });
-      else await this.#pause(Math.min(RECEIVE_MS, this.#lanes.nextDueMs() - nowMs));
-      if (this.#problems.service !== null) await this.#untilReached();
+      if (this.#sending.size === REQUESTS) await this.#pause(RECEIVE_MS);
+      else if (!this.#sendNext()) {
+        await this.#pause(Math.min(RECEIVE_MS, this.#lanes.nextDueMs() - performance.now()));
+      }
+      if (this.#problems.service !== null) {
+        await Promise.all(this.#sending);
+        await this.#untilReached();
+      }
     }
+    await Promise.all(this.#sending);
+  }
+
+  /** Begins to send what is due. Returns false if nothing is. */
+  #sendNext(): boolean {
+    const nowMs = performance.now();
+    const batch = this.#lanes.begin(nowMs, BATCH);
+    if (batch.length === 0) return false;
+    const sending = this.#send(batch, { nowMs, failuresLeft: FAILURES_OF_LANES }).finally(() => {
+      this.#lanes.end(batch);
+      this.#sending.delete(sending);
+      this.#nudge();
+    });
+    this.#sending.add(sending);
+    return true;
   }
 
   /** Before the service has answered, nothing is received: brokers count how often a message is returned. */

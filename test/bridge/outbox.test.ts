@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
 import { test } from "node:test";
 import {
   aBridge,
@@ -189,6 +190,32 @@ test("what follows a failed message of its key waits, also when it has a request
   await service.until(() => published.length === 6);
   assert.deepEqual(published, [1, 2, 3, 4, 5, 6]);
 });
+
+test(
+  "what follows a message under way waits for its answer, and other keys do not",
+  { timeout: 60_000 },
+  async (t) => {
+    const answering = new EventEmitter();
+    const service = await aFakeService(t, async ({ events }) => {
+      if (events[0]?.["data"] === 1) await once(answering, "answer", { signal: t.signal });
+      return { status: 202 };
+    });
+    const { db, url } = await anOutbox(t);
+    const write = (key: string, n: number) =>
+      db`insert into outbox (organization, type, key, data) values ('acme', 'a.b', ${key}, ${String(n)}::json)`;
+    const published = () => service.asked.flatMap(({ events }) => events.map(({ data }) => data));
+    await aBridge(t, { url: service.url, sources: [orders(url)] });
+    await write("slow", 1);
+    await service.until(() => published().length === 1);
+    await write("slow", 2);
+    await write("quick", 3);
+    await write("other", 4);
+    await service.until(() => published().length === 3);
+    assert.deepEqual(published(), [1, 3, 4]);
+    answering.emit("answer");
+    await service.until(() => published().length === 4);
+  },
+);
 
 test("with when_published: delete the rows go", async (t) => {
   const service = await aFakeService(t, () => ({ status: 202 }));

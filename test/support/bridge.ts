@@ -68,12 +68,15 @@ export interface Asked {
 
 export type Reply = { status: number; headers?: Record<string, string>; body?: unknown } | "reset";
 
-/** A server in place of the service. It answers publications as `reply` says, others with 200. */
-export async function aFakeService(t: TestContext, reply: (asked: Asked) => Reply) {
+/** A server in place of the service. It answers publications as and when `reply` says, others with 200. */
+export async function aFakeService(
+  t: TestContext,
+  reply: (asked: Asked) => Reply | Promise<Reply>,
+) {
   const asked: Asked[] = [];
   const asking = new EventEmitter();
   const server = createServer((request, response) => {
-    void textOf(request).then((body) => {
+    void textOf(request).then(async (body) => {
       const { url: path = "", headers } = request;
       if (request.method !== "POST") {
         response.end("{}");
@@ -81,14 +84,15 @@ export async function aFakeService(t: TestContext, reply: (asked: Asked) => Repl
       }
       const one = { path, headers, ...(JSON.parse(body) as Pick<Asked, "events">) };
       asked.push(one);
-      const said = reply(one);
+      const replying = reply(one);
+      asking.emit("asked");
+      const said = await replying;
       if (said === "reset") response.destroy();
       else {
         response
           .writeHead(said.status, said.headers)
           .end(JSON.stringify(said.body ?? accepted(one)));
       }
-      asking.emit("asked");
     });
   });
   const port = await openPort(t, server);

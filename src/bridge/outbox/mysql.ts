@@ -78,8 +78,8 @@ export class MySqlRows implements Source<OutboxMessage> {
     }
     const messages = await this.#read(opened, max);
     const isIdle = messages.length === 0;
-    this.#idleMs = isIdle ? Math.min(this.#idleMs * 2, this.#settings.pollMs) : BUSY_MS;
     if (isIdle) await this.#pause(Math.min(waitMs, this.#idleMs));
+    this.#idleMs = Math.min(this.#settings.pollMs, isIdle ? this.#idleMs * 2 : BUSY_MS);
     for (const { id } of messages) this.#out.add(id);
     return messages;
   }

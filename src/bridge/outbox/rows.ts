@@ -61,8 +61,8 @@ export class OutboxRows implements Source<OutboxMessage> {
       return [];
     }
     const rows = await this.#read(opened, max);
-    this.#idleMs = rows.length > 0 ? BUSY_MS : Math.min(this.#idleMs * 2, this.#settings.pollMs);
     if (rows.length === 0) await this.#pause(Math.min(waitMs, this.#idleMs));
+    this.#idleMs = Math.min(this.#settings.pollMs, rows.length > 0 ? BUSY_MS : this.#idleMs * 2);
     for (const { id } of rows) this.#out.add(id);
     return rows.map((row) => toMessage(row, opened.table));
   }
