@@ -47,7 +47,7 @@ test("a stop ends the turn of partitions between two transactions", async () => 
 });
 
 test("a slow maintenance statement fails its turn and is not an outage", async (t) => {
-  const slow = connect(`${environmentOf(db)["DATABASE_URL"] ?? ""}?statement_timeout=20`, {
+  const slow = connect(`${environmentOf(db)["DATABASE_URL"] ?? ""}&statement_timeout=20`, {
     max: 1,
     name: "test",
   });

@@ -109,7 +109,7 @@ test("schemas of one database do not wait for each other's maintenance, migratio
 test("a migration with tables in use lets others pass, reports this once, and is applied when they are free", async () => {
   const db = await aSchemaAfter([ORGANIZATIONS], "in_use");
   const { MIGRATION_DATABASE_URL: url = "" } = environment;
-  const others = connect(`${url}?search_path=in_use`, { max: 2, name: "test" });
+  const others = connect(`${url}&search_path=in_use`, { max: 2, name: "test" });
   after(() => others.end({ timeout: 1 }));
   const waited: string[] = [];
   let migrating: Promise<string[]> | undefined;
@@ -134,7 +134,7 @@ test("a migration with tables in use lets others pass, reports this once, and is
 test("a migration whose tables stay in use fails with one line, and earlier migrations stay applied", async () => {
   const db = await aSchemaAfter([ORGANIZATIONS], "held");
   const { MIGRATION_DATABASE_URL: url = "" } = environment;
-  const other = connect(`${url}?search_path=held`, { max: 1, name: "test" });
+  const other = connect(`${url}&search_path=held`, { max: 1, name: "test" });
   after(() => other.end({ timeout: 1 }));
   await other.begin(async (writer) => {
     await writer`lock table organizations in row exclusive mode`;

@@ -136,11 +136,9 @@ function known(db: Database): Known {
 
 const PATIENCE_S = 60;
 
-/** On a busy machine, a connection takes longer than a service would wait for it, and so does the next statement of a transaction. */
+/** On a busy machine, the next statement of a transaction takes longer than a service would wait for it. */
 function openPatiently(url: string, options: Parameters<typeof connect>[1]): Database {
-  const patient = new URL(url);
-  patient.searchParams.set("connect_timeout", `${PATIENCE_S}`);
-  return connect(patient.href, { ...options, idleInTransactionMs: PATIENCE_S * 1000 });
+  return connect(url, { ...options, idleInTransactionMs: PATIENCE_S * 1000 });
 }
 
 function serverUrl(): string {
@@ -151,11 +149,12 @@ function serverUrl(): string {
 
 function urlOf(
   server: string,
-  database: string,
+  database = new URL(server).pathname,
   role?: { username: string; password: string },
 ): string {
   const url = Object.assign(new URL(server), role);
   url.pathname = database;
+  url.searchParams.set("connect_timeout", `${PATIENCE_S}`); // On a busy machine, a connection takes longer than 5 s.
   return url.href;
 }
 
@@ -163,7 +162,7 @@ async function withAdmin<Result>(
   server: string,
   work: (admin: Database) => Promise<Result>,
 ): Promise<Result> {
-  const admin = openPatiently(server, { max: 1, name: "test admin" });
+  const admin = openPatiently(urlOf(server), { max: 1, name: "test admin" });
   try {
     return await work(admin);
   } finally {
