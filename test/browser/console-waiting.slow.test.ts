@@ -39,6 +39,7 @@ describe("acting on what waits in the console", { skip }, async () => {
     await inDialog(page, "Hold").click();
     await notice(page).getByText("The subscription is held.").waitFor();
     await page.getByText("Release by", { exact: true }).waitFor();
+    await page.getByText("until the release").waitFor();
 
     await visit(page, "#/subscriptions");
     await row(page, "held").first().waitFor();
@@ -52,9 +53,11 @@ describe("acting on what waits in the console", { skip }, async () => {
     await held.getByRole("link", { name: "receiver.example" }).click();
 
     await button(page, "Release…").click();
+    await page.getByLabel("Attempts a second, its ceiling").fill("7");
     await inDialog(page, "Release").click();
     await notice(page).getByText("The subscription is released.").waitFor();
     await button(page, "Hold…").waitFor();
+    await page.getByText("at most 7 attempts a second").waitFor();
   });
 
   test("a waiting delivery is attempted now, and so are those that are chosen", async (t) => {

@@ -153,11 +153,18 @@ function painted({ label, shape = "line" }: Series, colour: string): uPlot.Serie
     label,
     stroke: colour,
     width: 2,
-    points: { show: false },
+    points: { show: false, filter: lonely },
     spanGaps: false,
     ...(shape === "dashed" ? { dash: [5, 4] } : {}),
   };
 }
+
+/** A line has two ends. A value without neighbours is a point. */
+const lonely: uPlot.Series.Points.Filter = ({ data }, series) => {
+  const values = data[series] ?? [];
+  const isThere = (index: number) => typeof values[index] === "number";
+  return [...values.keys()].filter((i) => isThere(i) && !isThere(i - 1) && !isThere(i + 1));
+};
 
 function stepOf({ data: [times] }: uPlot): number {
   return (times[1] ?? 0) - (times[0] ?? 0);

@@ -23,6 +23,7 @@ import { DeleteSubscription } from "./subscription/delete-subscription.tsx";
 import { Failures } from "./subscription/failures.tsx";
 import { Hold } from "./subscription/hold.tsx";
 import { Reasons } from "./subscription/reasons.tsx";
+import { Release } from "./subscription/release.tsx";
 import { Streak } from "./subscription/streak.tsx";
 import { SubscriptionFigures } from "./subscription/subscription-figures.tsx";
 
@@ -49,7 +50,12 @@ export function SubscriptionPage({ id }: { id: string }) {
               <a class="button" href={addressOf("deliveries", { subscription: id })}>
                 Deliveries
               </a>
-              {mayChange && data.active && <Hold subscription={data} onChanged={reload} />}
+              {mayChange && data.active && !data.held_at && (
+                <Hold subscription={data} onChanged={reload} />
+              )}
+              {mayChange && data.active && data.held_at && (
+                <Release subscription={data} onChanged={reload} />
+              )}
               {mayChange && data.active && !data.held_at && (
                 <WaitingJobButton action="attempt_now" filter={{ subscription: id }} />
               )}

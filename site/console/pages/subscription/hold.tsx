@@ -2,12 +2,11 @@ import { call } from "../../api/call.ts";
 import type { Subscription } from "../../api/shapes.ts";
 import { Button } from "../../components/button.tsx";
 import { useConfirm } from "../../components/confirm.tsx";
-import { plural } from "../../components/numbers.ts";
 import { useReport } from "../../components/toasts.tsx";
 
-/** Holds a subscription while its receiver is repaired, or releases it. */
+/** Holds a subscription while its receiver is repaired. */
 export function Hold({
-  subscription: { id, url, held_at: heldAt = null, max_per_second: ceiling = null },
+  subscription: { id, url },
   onChanged,
 }: {
   subscription: Subscription;
@@ -15,25 +14,22 @@ export function Hold({
 }) {
   const confirmed = useConfirm();
   const { say } = useReport();
-  const isHeld = heldAt !== null;
-  const pace = ceiling === null ? "at once" : `at most ${plural(ceiling, "attempt")} a second`;
-  const change = async () => {
+  const hold = async () => {
     const isAgreed = await confirmed({
-      title: isHeld ? "Release this subscription?" : "Hold this subscription?",
-      effect: isHeld
-        ? `What is due is attempted ${pace}. To release it at another pace, set the ceiling first.`
-        : "Attempts stop and those in flight end. Everything is kept, nothing counts as a failure, and the partner sees no difference.",
+      title: "Hold this subscription?",
+      effect:
+        "Attempts stop and those in flight end. Everything is kept, nothing counts as a failure, and the partner sees no difference.",
       subject: url,
-      yes: isHeld ? "Release" : "Hold",
+      yes: "Hold",
     });
     if (!isAgreed) return;
-    await call("PATCH", `subscriptions/${id}`, { held: !isHeld });
+    await call("PATCH", `subscriptions/${id}`, { held: true });
     onChanged();
-    say(isHeld ? "The subscription is released." : "The subscription is held.");
+    say("The subscription is held.");
   };
   return (
-    <Button act={change} icon={isHeld ? "play" : "pause"}>
-      {isHeld ? "Release…" : "Hold…"}
+    <Button act={hold} icon="pause">
+      Hold…
     </Button>
   );
 }

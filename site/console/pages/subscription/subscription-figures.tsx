@@ -1,6 +1,6 @@
 import type { Health } from "../../api/shapes.ts";
 import { Figures } from "../../components/figures.tsx";
-import { countOf, milliseconds, percent } from "../../components/numbers.ts";
+import { count, countOf, milliseconds, percent } from "../../components/numbers.ts";
 import { Ago } from "../../components/time.tsx";
 
 export function SubscriptionFigures({ health }: { health: Health }) {
@@ -17,7 +17,9 @@ export function SubscriptionFigures({ health }: { health: Health }) {
           value: countOf(waiting.scheduled, waiting.estimated),
           under: "after a failed attempt",
         },
-        { label: "Next due", value: <Ago at={health.next_due_at} /> },
+        waiting.held
+          ? { label: "Held", value: count(waiting.held), under: "until the release" }
+          : { label: "Next due", value: <Ago at={health.next_due_at} /> },
       ]}
     />
   );
