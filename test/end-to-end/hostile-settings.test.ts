@@ -267,7 +267,7 @@ test("the start names every table, type and function of another application that
   const { rowCount } = await aLook(url, "select from pg_class where relname = 'settings'");
   assert.equal(rowCount, 0);
   await aLook(url, "create schema service");
-  const apart = { ...rig, DATABASE_URL: `${url}?search_path=service` };
+  const apart = { ...rig, DATABASE_URL: `${url}&search_path=service` };
   assert.equal(await (await startProgram(t, apart)).end("SIGTERM"), 0);
   await owner.unsafe(`drop database ${name} with (force)`);
 });

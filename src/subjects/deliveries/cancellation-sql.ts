@@ -7,6 +7,11 @@ import {
 } from "../../lib/ids.ts";
 import type { Queryable } from "../../postgres/database.ts";
 
+/*
+ * Ids come as arrays, and not as rows to join with: a plan that was made while few deliveries waited would look at each row of a long
+ * queue again and again, until statistics are gathered anew.
+ */
+
 /** Deliveries that one statement cancels. Many more would block other statements and then exceed the time limit. */
 const CANCELLED_MAX = 5_000;
 
@@ -40,11 +45,11 @@ export async function cancelWaiting(
     ),
     gone as (
       delete from waiting_deliveries
-       where id in (
+       where id = any(array(
          select id from waiting_deliveries
-          where id in (select id from found)
+          where id = any(array(select id from found))
           order by id
-            for update)
+            for update))
       returning *
     ),
     ${keepGone(db, now)}
@@ -64,13 +69,13 @@ export async function cancelWaitingOfEvent(
   const counts = await db<CancelledCount[]>`
     with gone as (
       delete from waiting_deliveries
-       where id in (
+       where id = any(array(
          select id from waiting_deliveries
           where event_id = ${id}
             and (id > ${id} and id <= ${lastDeliveryOf(id)} or is_redelivery(id))
           order by id
           limit ${CANCELLED_MAX}
-            for update)
+            for update))
       returning *
     ),
     ${keepGone(db, now)}
@@ -88,11 +93,11 @@ export async function cancelForReason(
   return db<CancelledCount[]>`
     with gone as (
       delete from waiting_deliveries
-       where id in (
+       where id = any(array(
          select id from waiting_deliveries
           where id = any(${ids}::uuid[])
           order by id
-            for update)
+            for update))
       returning *
     ),
     ${keepGone(db, now)},

@@ -224,11 +224,11 @@ export async function releaseLeases(db: Queryable, leases: Lease[], dueAt: Date)
   await db`
     update waiting_deliveries
        set due_at = ${dueAt}, lease_id = null, leased_until = null, lost_leases = 0
-     where id in (
+     where id = any(array(
        select q.id
          from unnest(${leases.map((l) => l.id)}::uuid[], ${leases.map((l) => l.leaseId)}::uuid[])
               as l (id, lease_id)
          join waiting_deliveries q on q.id = l.id and q.lease_id = l.lease_id
         order by q.id
-          for update of q)`;
+          for update of q))`;
 }

@@ -112,7 +112,8 @@ export async function makeAllDue(db: Queryable, ids: DeliveryId[], now: Date): P
         join subscriptions s on s.id = w.subscription_id
     ),
     due as (
-      update waiting_deliveries q set due_at = ${now} from judged j where q.id = j.id and j.served and not j.early
+      update waiting_deliveries set due_at = ${now}
+       where id = any(array(select id from judged where served and not early))
     )
     select subscription_id as "subscriptionId", early as "isEarly", served as "isServed" from judged`;
 }
