@@ -5,29 +5,25 @@ const DELETED_MAX = 5_000;
 
 /** Deletes dedupe keys that were taken before `horizon`. Returns true if some may be left. */
 export async function deleteOldKeys(db: Queryable, horizon: Date): Promise<boolean> {
-  return deleteOlder(db, "dedupe_keys", ["organization_id", "key"], horizon);
+  return deleteOlder(db, "dedupe_keys", horizon);
 }
 
 /** Deletes answers that were kept before `horizon`. Returns true if some may be left. */
 export async function deleteOldAnswers(db: Queryable, horizon: Date): Promise<boolean> {
-  return deleteOlder(db, "kept_answers", ["organization_id", "route", "key"], horizon);
+  return deleteOlder(db, "kept_answers", horizon);
 }
 
-async function deleteOlder(
-  db: Queryable,
-  table: string,
-  primaryKey: string[],
-  horizon: Date,
-): Promise<boolean> {
+/** By ctid, so that no plan compares all rows with all that are found. */
+async function deleteOlder(db: Queryable, table: string, horizon: Date): Promise<boolean> {
   const { count } = await db`
     delete from ${db(table)}
-     where (${db(primaryKey)}) in (
-       select ${db(primaryKey)}
+     where ctid = any(array(
+       select ctid
          from ${db(table)}
         where at < ${horizon}
         order by at
         limit ${DELETED_MAX}
-          for update skip locked)`;
+          for update skip locked))`;
   return count === DELETED_MAX;
 }
 
@@ -35,7 +31,7 @@ async function deleteOlder(
 export async function deleteEndedSessions(db: Queryable, before: Date): Promise<boolean> {
   const { count } = await db`
     delete from ended_sessions
-     where nonce in (select nonce from ended_sessions where ends_at < ${before} limit ${DELETED_MAX})`;
+     where ctid = any(array(select ctid from ended_sessions where ends_at < ${before} limit ${DELETED_MAX}))`;
   return count === DELETED_MAX;
 }
 
