@@ -6,6 +6,7 @@ import { Bundle } from "./bundle.ts";
 import { costsOf, stepsOf } from "./cost.ts";
 import type { Definition, FileFault } from "./definition.ts";
 import { isAnnotation } from "./dialect.ts";
+import { isMultiple } from "./multiple.ts";
 import { patternCosts } from "./pattern-cost.ts";
 import { partsOf, type Schema, SchemaIndex, subschemasOf } from "./schema-index.ts";
 import { ValidationThread } from "./validation-thread.ts";
@@ -166,6 +167,12 @@ async function validators(
     ajv.addKeyword({
       ...{ keyword: "uniqueItems", type: "array", schemaType: "boolean" },
       compile: uniqueItems,
+    });
+    ajv.removeKeyword("multipleOf"); // Ajv divides floats, so that 19.99 would not be a multiple of 0.01.
+    ajv.addKeyword({
+      ...{ keyword: "multipleOf", type: "number", schemaType: "number" },
+      error: { message: "", params: ({ schemaCode }) => module._`{multipleOf: ${schemaCode}}` },
+      compile: (of: number) => (value: number) => isMultiple(value, of),
     });
     return ajv;
   };

@@ -44,6 +44,8 @@ const BY_NAME = new Set(["properties", "prefixItems"]);
 
 /** `uniqueItems` makes a text of each item. */
 const UNIQUE_STEPS = 10;
+/** `multipleOf` with a fraction makes decimals of each number. */
+const MULTIPLE_STEPS = 40;
 /** Formats whose check takes a time that grows with the square of the length. */
 const SQUARE_FORMATS = new Set(["url", "regex"]);
 
@@ -96,6 +98,7 @@ export function costsOf(
 
   function ownWeight(schema: Schema): Weight {
     const { enum: values, const: value, uniqueItems, pattern, patternProperties, format } = schema;
+    const isMultiple = "multipleOf" in schema && !Number.isInteger(schema["multipleOf"]);
     const ofNames = Object.keys(isObject(patternProperties) ? patternProperties : {});
     const patterns = [
       ...(typeof pattern === "string" ? [weightOfPattern(pattern, schema["maxLength"])] : []),
@@ -108,7 +111,8 @@ export function costsOf(
       sizeOf(schema["dependentRequired"]) +
       leavesOf(values) +
       leavesOf(value);
-    const own = { ...NOTHING, fixed, linear: 1, subtree: uniqueItems === true ? UNIQUE_STEPS : 0 };
+    const linear = isMultiple ? MULTIPLE_STEPS : 1;
+    const own = { ...NOTHING, fixed, linear, subtree: uniqueItems === true ? UNIQUE_STEPS : 0 };
     if (typeof format === "string" && SQUARE_FORMATS.has(format)) own.square += 1;
     return patterns.reduce(both, own);
   }

@@ -138,3 +138,33 @@ test("types refer to each other in a circle, by name, by file and by $id", async
     { pointer: "/e/n", detail: "is required" },
   ]);
 });
+
+test("a multiple of a decimal fraction is found as a decimal", async (t) => {
+  const member = (multipleOf: number) => ({ type: "number", multipleOf });
+  const properties = {
+    cents: member(0.01),
+    tiny: member(1e-9),
+    half: member(2.5),
+    whole: member(5),
+  };
+  const example = { cents: 19.99, tiny: 1e-8, half: 7.5, whole: 15 };
+  const folder = await aFolder(t, {
+    "a.b.json": typeFile(
+      { type: "object", properties: { ...properties, huge: { multipleOf: 1e308 } } },
+      example,
+    ),
+  });
+  const [type] = await loadEventTypes(folder);
+  for (const cents of [0.07, 1.1, -4.35, 4.6, 123456789012.34, 0, -0, 1e15])
+    assert.deepEqual(type?.faultsOf({ cents }), [], String(cents));
+  assert.deepEqual(
+    type?.faultsOf({ cents: 0.010000000001, tiny: 1e-10, half: 7, whole: 7.5, huge: 1 }),
+    [
+      { pointer: "/cents", detail: "must be a multiple of 0.01" },
+      { pointer: "/tiny", detail: "must be a multiple of 1e-9" },
+      { pointer: "/half", detail: "must be a multiple of 2.5" },
+      { pointer: "/whole", detail: "must be a multiple of 5" },
+      { pointer: "/huge", detail: "must be a multiple of 1e+308" },
+    ],
+  );
+});
