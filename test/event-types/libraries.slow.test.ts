@@ -312,3 +312,171 @@ test("definitions that several places share are named types, written once", asyn
   assert.match(go, /Next \*Node `json:"next"`/);
   assert.match(go, /To Nullable\[Address\]/);
 });
+
+/** Schemas that name members elsewhere than in `properties`, or permit others, each with data. */
+const NAMED_ELSEWHERE: [schema: Record<string, unknown>, ...data: [object, ...object[]]][] = [
+  [
+    {
+      ...CONTACT,
+      ...{ if: { properties: { kind: { const: "fax" } }, required: ["kind"] } },
+      ...{ then: { properties: { fax: TEXT } }, else: { $ref: "#/$defs/mail" } },
+      $defs: { mail: { oneOf: [{ properties: { street: TEXT } }, { properties: { box: TEXT } }] } },
+    },
+    { kind: "fax", fax: "1" },
+    { email: "e", box: "7" },
+  ],
+  [
+    { ...CONTACT, allOf: [{ if: { required: ["phone"] }, then: { properties: { hours: TEXT } } }] },
+    { phone: "1", hours: "9 to 5" },
+  ],
+  [
+    { ...CONTACT, dependentSchemas: { email: { properties: { format: TEXT } } } },
+    { email: "e", format: "html" },
+  ],
+  [
+    { ...CONTACT, required: ["id"], allOf: [{ required: ["id"] }] },
+    { id: 7, email: "e" },
+  ],
+  [
+    {
+      ...CONTACT,
+      anyOf: [{ properties: { fax: TEXT }, required: ["fax"] }, { required: ["email"] }],
+    },
+    { fax: "1" },
+  ],
+  [
+    {
+      type: "object",
+      anyOf: [{ properties: { a: TEXT }, required: ["a"] }],
+      oneOf: [{ properties: { b: TEXT }, required: ["b"] }],
+    },
+    { a: "a", b: "b" },
+  ],
+  [
+    {
+      properties: {
+        pair: {
+          type: "array",
+          prefixItems: [TEXT, { type: "number" }],
+          items: { type: "boolean" },
+        },
+        point: { type: "array", prefixItems: [{ type: "number" }], items: false },
+        labels: {
+          ...{ type: "object", patternProperties: { "^x-": TEXT } },
+          additionalProperties: { type: "integer" },
+        },
+      },
+    },
+    { pair: ["a", 1.5, true], point: [7.5], labels: { "x-a": "a", n: 1 } },
+  ],
+  [{ ...CONTACT, additionalProperties: TEXT }, { email: "e", colour: "red" }, { email: "e" }],
+  [
+    {
+      ...CONTACT,
+      patternProperties: { "^x-": { $ref: "#/$defs/part" } },
+      additionalProperties: false,
+      $defs: {
+        part: {
+          type: "object",
+          properties: { part: { $ref: "#/$defs/part" } },
+          additionalProperties: true,
+        },
+      },
+    },
+    { phone: "1", "x-a": { part: { further: [1] }, n: null } },
+  ],
+  [
+    {
+      type: "object",
+      allOf: [CONTACT, { properties: { further: TEXT } }],
+      unevaluatedProperties: { type: "integer" },
+    },
+    { email: "e", further: "f", n: 1 },
+  ],
+];
+
+test("data is of its type in TypeScript and Go, wherever its schema names or permits members", async (t) => {
+  const folder = await aTemporaryFolder(t);
+  const types = NAMED_ELSEWHERE.map(([schema, example], i) => [
+    `a.n${i}.json`,
+    typeFile(schema, example),
+  ]);
+  const from = await aFolder(t, Object.fromEntries(types) as Record<string, object>);
+  const all = NAMED_ELSEWHERE.flatMap(([, ...data], i) =>
+    data.map((one) => ({ type: `a.n${i}`, data: one })),
+  );
+
+  await writeFile(join(folder, "publisher.ts"), await generateLibrary(from, "ts"));
+  const typed = all.map(
+    ({ type, data }, i) => `export const d${i}: EventData["${type}"] = ${JSON.stringify(data)};`,
+  );
+  const file = join(folder, "data.ts");
+  await writeFile(file, ['import type { EventData } from "./publisher.js";', ...typed].join("\n"));
+  assert.deepEqual(faultsOf(file), []);
+
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  await mkdir(join(folder, "events"));
+  await writeFile(join(folder, "events/events.go"), await generateLibrary(from, "go"));
+  await writeFile(join(folder, "go.mod"), "module publisher\n\ngo 1.19\n");
+  const readers = NAMED_ELSEWHERE.map((_, i) => `"a.n${i}": copyOf[events.AN${i}],`);
+  await writeFile(join(folder, "main.go"), COPY.replace("READERS", readers.join("\n")));
+  await writeFile(join(folder, "data.json"), JSON.stringify(all));
+  const env = { ...process.env, GOTOOLCHAIN: "local", GOPROXY: "off", GOFLAGS: "" };
+  await execute("go", ["vet", "./..."], { cwd: folder, env });
+  const { stdout } = await execute("go", ["run", "."], { cwd: folder, env });
+  assert.deepEqual(JSON.parse(stdout), all);
+});
+
+/** Reads each event into its type, and writes it again. */
+const COPY = `package main
+
+import (
+	"encoding/json"
+	"os"
+
+	"publisher/events"
+)
+
+type event struct {
+	Type string          \`json:"type"\`
+	Data json.RawMessage \`json:"data"\`
+}
+
+var readers = map[string]func([]byte) []byte{
+READERS
+}
+
+func copyOf[T events.Data](text []byte) []byte {
+	var data T
+	check(json.Unmarshal(text, &data))
+	copied, err := json.Marshal(data)
+	check(err)
+	return copied
+}
+
+func main() {
+	text, err := os.ReadFile("data.json")
+	check(err)
+	var all []event
+	check(json.Unmarshal(text, &all))
+	for i, one := range all {
+		all[i].Data = readers[one.Type](one.Data)
+	}
+	check(json.NewEncoder(os.Stdout).Encode(all))
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+`;
+
+test("a byte order mark in a text, and a number that is no integer of Python, compile", async (t) => {
+  const schema = { properties: { a: { enum: [1, 1e21], description: "one\ufeff line" } } };
+  const types = await aFolder(t, {
+    "a.b.json": { ...typeFile(schema, { a: 1 }), summary: "\ufeffPasted from\ufeff a document" },
+  });
+  assert.doesNotMatch(await generateLibrary(types, "go"), /\ufeff/);
+  assert.match(await generateLibrary(types, "py"), /"a": NotRequired\[float\]/);
+});

@@ -1,5 +1,12 @@
 import { Names, Scope } from "./names.ts";
-import { type Member, type NamedType, plainOf, type Shape, type TypedEvent } from "./shape.ts";
+import {
+  type Member,
+  type NamedType,
+  type ObjectShape,
+  plainOf,
+  type Shape,
+  type TypedEvent,
+} from "./shape.ts";
 
 const RESERVED = [
   "Data",
@@ -32,8 +39,8 @@ export function goTypes(events: readonly TypedEvent[]): string {
 /** An event has a type of its own, which says what it is the data of. */
 function declarationOf(shape: Shape, name: string, scope: Scope): string {
   const plain = plainOf(shape);
-  const members = membersOf(plain);
-  return members ? structOf(members, name, scope) : `type ${name} ${typeOf(plain, name, scope)}`;
+  const object = objectOf(plain);
+  return object ? structOf(object, name, scope) : `type ${name} ${typeOf(plain, name, scope)}`;
 }
 
 /** Returns a type expression. Declares a struct for an object, with the wanted name. */
@@ -59,7 +66,7 @@ function typeOf(shape: Shape, wanted: string, scope: Scope): string {
     case "union":
       return union(shape.of, wanted, scope);
     case "object":
-      return declare(shape.members, wanted, scope);
+      return declare(shape, wanted, scope);
     case "named":
       return named(shape.type, scope);
   }
@@ -71,7 +78,7 @@ function named(type: NamedType, scope: Scope): string {
     const declared = typeOf(type.shape, given, scope);
     if (declared !== given) scope.types.push(`type ${given} ${declared}`);
   });
-  const isStruct = membersOf(plainOf(type.shape)) !== null;
+  const isStruct = objectOf(plainOf(type.shape)) !== null;
   return type.isRecursive && isStruct ? `*${name}` : name;
 }
 
@@ -90,21 +97,21 @@ function union(of: readonly Shape[], wanted: string, scope: Scope): string {
   const others = withoutNull(of);
   const [one, ...more] = others;
   if (one && more.length === 0) return pointer(nested(one, wanted, scope));
-  const members = membersOf({ kind: "union", of: others });
-  if (!members) return "any";
-  const type = declare(members, wanted, scope);
+  const object = objectOf({ kind: "union", of: others });
+  if (!object) return "any";
+  const type = declare(object, wanted, scope);
   return others.length < of.length ? pointer(type) : type;
 }
 
-/** The members of an object, or of each of several. Null for anything else. */
-function membersOf(shape: Shape): readonly Member[] | null {
-  if (shape.kind === "object") return shape.members.every(isTaggable) ? shape.members : null;
+/** An object, or one with the members of each of several. Null for anything else. */
+function objectOf(shape: Shape): ObjectShape | null {
+  if (shape.kind === "object") return shape.members.every(isTaggable) ? shape : null;
   if (shape.kind !== "union") return null;
-  const lists = shape.of.map((one) => membersOf(plainOf(one)));
+  const objects = shape.of.map((one) => objectOf(plainOf(one)));
   const members = new Map<string, Member>();
-  for (const list of lists) {
-    if (!list) return null;
-    for (const member of list) {
+  for (const object of objects) {
+    if (!object) return null;
+    for (const member of object.members) {
       const before = members.get(member.name);
       const isSame =
         !before ||
@@ -112,13 +119,18 @@ function membersOf(shape: Shape): readonly Member[] | null {
       members.set(member.name, {
         ...(before ?? member),
         ...(isSame ? {} : { shape: { kind: "any" } }),
-        required: lists.every((one) =>
-          one?.some(({ name, required }) => name === member.name && required),
+        required: objects.every((one) =>
+          one?.members.some(({ name, required }) => name === member.name && required),
         ),
       });
     }
   }
-  return [...members.values()];
+  const isOpen = objects.some((one) => one?.further);
+  return {
+    kind: "object",
+    members: [...members.values()],
+    further: isOpen ? { kind: "any" } : null,
+  };
 }
 
 function nameOnly(key: string, value: unknown): unknown {
@@ -138,13 +150,13 @@ function literal(all: readonly unknown[]): string {
   return values.every((value) => typeof value === "number") ? "float64" : "any";
 }
 
-function declare(members: readonly Member[], name: string, scope: Scope): string {
-  if (!members.every(isTaggable)) return "map[string]any";
-  scope.types.push(structOf(members, name, scope));
+function declare(object: ObjectShape, name: string, scope: Scope): string {
+  if (!object.members.every(isTaggable)) return "map[string]any";
+  scope.types.push(structOf(object, name, scope));
   return name;
 }
 
-function structOf(members: readonly Member[], name: string, scope: Scope): string {
+function structOf({ members, further }: ObjectShape, name: string, scope: Scope): string {
   const fields = new Names();
   const lines = members.map(({ name: member, shape, required, description }) => {
     const type = fieldType(shape, required, () => nested(shape, `${name} ${member}`, scope));
@@ -153,7 +165,24 @@ function structOf(members: readonly Member[], name: string, scope: Scope): strin
     const remark = description === "" ? "" : ` // ${description}`;
     return `\t${fields.take(member)} ${type} ${tag}${remark}`;
   });
-  return `type ${name} struct {\n${lines.join("\n")}\n}`;
+  if (!further) return `type ${name} struct {\n${lines.join("\n")}\n}`;
+  const field = fields.take("further");
+  const values = nested(further, `${name} further`, scope);
+  lines.push(`\t${field} map[string]${values} \`json:"-"\` // Members that have no field.`);
+  const names = members.map((member) => `, ${JSON.stringify(member.name)}`).join("");
+  return `type ${name} struct {\n${lines.join("\n")}\n}
+
+// MarshalJSON writes the fields and the further members.
+func (data ${name}) MarshalJSON() ([]byte, error) {
+\ttype fields ${name}
+\treturn writeFurther(fields(data), data.${field})
+}
+
+// UnmarshalJSON reads the fields and the further members.
+func (data *${name}) UnmarshalJSON(text []byte) error {
+\ttype fields ${name}
+\treturn readFurther(text, (*fields)(data), &data.${field}${names})
+}`;
 }
 
 /** An optional member may be absent, null, empty or zero, and each is sent as it is. */

@@ -52,6 +52,47 @@ func (n *Nullable[T]) UnmarshalJSON(text []byte) error {
 	return err
 }
 
+// writeFurther writes fields and further members as one object. A field comes before a further member of its name.
+func writeFurther[T any](fields any, further map[string]T) ([]byte, error) {
+	text, err := json.Marshal(fields)
+	if err != nil || len(further) == 0 {
+		return text, err
+	}
+	members := map[string]json.RawMessage{}
+	for name, value := range further {
+		if members[name], err = json.Marshal(value); err != nil {
+			return nil, err
+		}
+	}
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, err
+	}
+	return json.Marshal(members)
+}
+
+// readFurther reads an object: fields with the names, and further members.
+func readFurther[T any](text []byte, fields any, further *map[string]T, names ...string) error {
+	if err := json.Unmarshal(text, fields); err != nil {
+		return err
+	}
+	members := map[string]json.RawMessage{}
+	if err := json.Unmarshal(text, &members); err != nil {
+		return err
+	}
+	for _, name := range names {
+		delete(members, name)
+	}
+	*further = make(map[string]T, len(members))
+	for name, member := range members {
+		var value T
+		if err := json.Unmarshal(member, &value); err != nil {
+			return err
+		}
+		(*further)[name] = value
+	}
+	return nil
+}
+
 // begin types
 // end types
 

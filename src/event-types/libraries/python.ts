@@ -1,5 +1,5 @@
 import { Scope } from "./names.ts";
-import type { Member, Shape, TypedEvent } from "./shape.ts";
+import type { Member, ObjectShape, Shape, TypedEvent } from "./shape.ts";
 
 const RESERVED = [
   ...["Any", "Literal", "NotRequired", "Sequence", "TypedDict", "Union"],
@@ -60,7 +60,7 @@ function typeOf(shape: Shape, wanted: string, scope: Scope): string {
     case "union":
       return `Union[${shape.of.map((one, i) => nested(one, `${wanted}${i + 1}`, scope)).join(", ")}]`;
     case "object":
-      return declare(shape.members, wanted, scope);
+      return objectOf(shape, wanted, scope);
     case "named":
       return `"${scope.nameOf(shape.type, (name) => {
         const type = typeOf(shape.type.shape, name, scope);
@@ -71,6 +71,12 @@ function typeOf(shape: Shape, wanted: string, scope: Scope): string {
 
 function nested(shape: Shape, wanted: string, scope: Scope): string {
   return typeOf(shape, shape.kind === "object" ? scope.names.take(wanted) : wanted, scope);
+}
+
+/** A TypedDict permits no further members. */
+function objectOf({ members, further }: ObjectShape, name: string, scope: Scope): string {
+  const declared = declare(members, name, scope);
+  return further ? `Union[${declared}, dict[str, Any]]` : declared;
 }
 
 /** The functional form, because members can have any name. */
@@ -87,7 +93,7 @@ function declare(members: readonly Member[], name: string, scope: Scope): string
 /** A float is not allowed in a Literal. */
 function literal(values: readonly (string | number | boolean | null)[]): string {
   if (values.length === 0) return "Any";
-  if (values.some((value) => typeof value === "number" && !Number.isInteger(value))) {
+  if (values.some((value) => typeof value === "number" && !Number.isSafeInteger(value))) {
     return values.every((value) => typeof value === "number") ? "float" : "Any";
   }
   const words = values.map((value) => {

@@ -9,9 +9,16 @@ export type Shape =
   | { kind: "literals"; values: readonly (string | number | boolean | null)[] }
   | { kind: "array"; items: Shape }
   | { kind: "map"; values: Shape }
-  | { kind: "object"; members: readonly Member[] }
+  | ObjectShape
   | { kind: "union"; of: readonly Shape[] }
   | { kind: "named"; type: NamedType };
+
+export interface ObjectShape {
+  kind: "object";
+  members: readonly Member[];
+  /** Of members that the schema permits without naming them. Null: it says nothing of them, or permits none. */
+  further: Shape | null;
+}
 
 export interface Member {
   name: string;
@@ -49,7 +56,7 @@ export function typedEvents(definitions: readonly Definition[]): TypedEvent[] {
   const open = new Set<NamedType>();
   const events = definitions.map(({ name, summary, schema }) => ({
     name,
-    summary,
+    summary: oneLine(summary),
     shape: ofData(shapeOf(schema)),
   }));
   for (const { shape } of events) countUses(shape);
@@ -59,22 +66,46 @@ export function typedEvents(definitions: readonly Definition[]): TypedEvent[] {
   /** A schema without an equivalent type is `any`. */
   function shapeOf(schema: unknown): Shape {
     if (!isObject(schema)) return ANY;
-    const { $ref, allOf, enum: values, const: only, anyOf, oneOf, ...rest } = schema;
+    const { $ref, allOf, enum: values, anyOf, oneOf, ...rest } = schema;
     if (Array.isArray(values)) return literals(values);
-    if ("const" in schema) return literals([only]);
+    if ("const" in schema) return literals([schema["const"]]);
     const parts: Shape[] = [ofTypes(rest)];
     if (typeof $ref === "string") parts.unshift(referred($ref, schema));
     if (Array.isArray(allOf)) parts.push(...allOf.map(shapeOf));
-    const whole = merged(parts);
-    const either = [anyOf, oneOf].find((one) => Array.isArray(one)) as unknown[] | undefined;
-    return either ? alternatives(whole, either) : whole;
+    const lists = [anyOf, oneOf].filter((one) => Array.isArray(one)) as unknown[][];
+    const whole = lists.reduce(alternatives, merged(parts));
+    const together = togetherWith(schema);
+    const required = new Set(together.flatMap(requiredOf));
+    return demanding(together.reduce(conditional, together.reduce(opened, whole)), [...required]);
   }
 
   /** `required` alone adds nothing to the members, and an alternative of its own type replaces what is common to all. */
   function alternatives(common: Shape, either: readonly unknown[]): Shape {
     const shapes = either.map(shapeOf).filter(({ kind }) => kind !== "any");
-    if (shapes.length < either.length) return common;
+    if (shapes.length < either.length) return extended(common, shapes);
     return union(common.kind === "any" ? shapes : shapes.map((shape) => merged([common, shape])));
+  }
+
+  /** What holds under a condition only adds members. Those that only the condition names may be anything. */
+  function conditional(whole: Shape, schema: Schema): Shape {
+    const { if: condition, then, else: otherwise, dependentSchemas } = schema;
+    const dependent = isObject(dependentSchemas) ? Object.values(dependentSchemas) : [];
+    const asked = alternativesOf(shapeOf(condition)).map(untyped);
+    return extended(extended(whole, [then, otherwise, ...dependent].map(shapeOf)), asked);
+  }
+
+  function opened(whole: Shape, schema: Schema): Shape {
+    const { patternProperties, additionalProperties, unevaluatedProperties } = schema;
+    const others = additionalProperties ?? unevaluatedProperties ?? false;
+    if (others === false && !isObject(patternProperties)) return whole;
+    const further = othersOf(schema);
+    return ofObjects(whole, (object) => ({ ...object, further: either(object.further, further) }));
+  }
+
+  /** Of the members without a schema by their name. */
+  function othersOf(schema: Schema): Shape {
+    const { patternProperties, additionalProperties, unevaluatedProperties } = schema;
+    return anyOfAll(patternProperties, additionalProperties ?? unevaluatedProperties);
   }
 
   function referred(reference: string, from: Schema): Shape {
@@ -111,7 +142,7 @@ export function typedEvents(definitions: readonly Definition[]): TypedEvent[] {
       case "null":
         return { kind: type };
       case "array":
-        return { kind: "array", items: shapeOf(schema["items"]) };
+        return { kind: "array", items: anyOfAll(schema["prefixItems"], schema["items"]) };
       case "object":
         return objectOf(schema);
       default:
@@ -119,19 +150,88 @@ export function typedEvents(definitions: readonly Definition[]): TypedEvent[] {
     }
   }
 
-  function objectOf({ properties, required, additionalProperties }: Schema): Shape {
+  function objectOf(schema: Schema): Shape {
+    const { properties } = schema;
     if (!isObject(properties) || Object.keys(properties).length === 0) {
-      return { kind: "map", values: shapeOf(additionalProperties) };
+      return { kind: "map", values: othersOf(schema) };
     }
-    const names = new Set(Array.isArray(required) ? required : []);
     const members = Object.entries(properties).map(([name, member]) => ({
-      name,
-      shape: shapeOf(member),
-      required: names.has(name),
+      ...{ name, shape: shapeOf(member), required: false },
       description: descriptionOf(member),
     }));
-    return { kind: "object", members };
+    return { kind: "object", members, further: null };
   }
+
+  /** Of the items or members that have schemas of their own, and of all others, unless none is permitted. */
+  function anyOfAll(own: unknown, others: unknown): Shape {
+    const schemas: unknown[] = Object.values(own ?? {});
+    if (others !== false || schemas.length === 0) schemas.push(others);
+    return union(schemas.map(shapeOf));
+  }
+}
+
+/** A schema and the parts of its `allOf`, which may say nothing but what is required, or a condition. */
+function togetherWith(schema: Schema): Schema[] {
+  const { allOf } = schema;
+  const parts = Array.isArray(allOf) ? allOf.filter(isObject) : [];
+  return [schema, ...parts.flatMap(togetherWith)];
+}
+
+function requiredOf({ required }: Schema): string[] {
+  return Array.isArray(required) ? (required as string[]) : [];
+}
+
+/** The shape with these members required. One that has no schema may be anything. */
+function demanding(shape: Shape, names: readonly string[]): Shape {
+  return withMembers(shape, (members) => {
+    const known = members.map((member) => ({
+      ...member,
+      required: member.required || names.includes(member.name),
+    }));
+    const missing = names.filter((name) => !members.some((member) => member.name === name));
+    const further = missing.map((name) => ({
+      ...{ name, shape: ANY, required: true, description: "" },
+    }));
+    return [...known, ...further];
+  });
+}
+
+/** The shape with further members that only some values have. What is known of a member stays. */
+function extended(shape: Shape, some: readonly Shape[]): Shape {
+  const objects = some.flatMap(alternativesOf).filter((one) => plainOf(one).kind === "object");
+  const further = loose(objects);
+  if (further.kind !== "object") return shape;
+  return withMembers(shape, (members) => [
+    ...members,
+    ...further.members.filter(({ name }) => !members.some((member) => member.name === name)),
+  ]);
+}
+
+function untyped(shape: Shape): Shape {
+  return withMembers(shape, (members) => members.map((member) => ({ ...member, shape: ANY })));
+}
+
+function withMembers(
+  shape: Shape,
+  change: (members: readonly Member[]) => readonly Member[],
+): Shape {
+  return ofObjects(shape, (object) => ({ ...object, members: change(object.members) }));
+}
+
+/** Changes all objects among the alternatives. One that stays as it is keeps its name. */
+function ofObjects(shape: Shape, change: (object: ObjectShape) => ObjectShape): Shape {
+  const plain = plainOf(shape);
+  if (plain.kind === "union") {
+    const of = plain.of.map((one) => ofObjects(one, change));
+    return isDeepStrictEqual(of, plain.of) ? shape : union(of);
+  }
+  if (plain.kind !== "object") return shape;
+  const object = change(plain);
+  return isDeepStrictEqual(object, plain) ? shape : object;
+}
+
+function either(one: Shape | null, other: Shape | null): Shape | null {
+  return one && other ? union([one, other]) : (one ?? other);
 }
 
 /** `data` is an object even if its schema does not say so. */
@@ -154,7 +254,11 @@ function partsOf(shape: Shape): readonly Shape[] {
   if (shape.kind === "array") return [shape.items];
   if (shape.kind === "map") return [shape.values];
   if (shape.kind === "union") return shape.of;
-  return shape.kind === "object" ? shape.members.map((member) => member.shape) : [];
+  if (shape.kind !== "object") return [];
+  return [
+    ...shape.members.map((member) => member.shape),
+    ...(shape.further ? [shape.further] : []),
+  ];
 }
 
 /** A type that only one place refers to stands there. */
@@ -168,7 +272,7 @@ function withoutSingles(shape: Shape): Shape {
       return { ...shape, of: shape.of.map(withoutSingles) };
     case "object": {
       const members = shape.members.map((one) => ({ ...one, shape: withoutSingles(one.shape) }));
-      return { ...shape, members };
+      return { ...shape, members, further: shape.further && withoutSingles(shape.further) };
     }
     case "named": {
       const { uses, isRecursive, shape: only } = shape.type;
@@ -207,7 +311,7 @@ function both(one: Shape, other: Shape): Shape {
   if (b.kind === "any") return one;
   if (a.kind === "union" || b.kind === "union") return bothOfUnions(one, other);
   if (a.kind === "object" && b.kind === "object")
-    return { kind: "object", members: membersOf(a, b) };
+    return { kind: "object", members: membersOf(a, b), further: either(a.further, b.further) };
   if (b.kind === "map" && a.kind === "object") return one;
   return a.kind === "literals" && b.kind !== "literals" ? one : other;
 }
@@ -227,15 +331,17 @@ function bothOfUnions(one: Shape, other: Shape): Shape {
 /** One object with the members of all alternatives, and none required. */
 function loose(alternatives: readonly Shape[]): Shape {
   const members = new Map<string, Member>();
+  let further: Shape | null = null;
   for (const plain of alternatives.map(plainOf)) {
     if (plain.kind !== "object") return ANY;
+    further = either(further, plain.further);
     for (const member of plain.members) {
       const before = members.get(member.name)?.shape;
       const shape = before ? union([before, member.shape]) : member.shape;
       members.set(member.name, { ...member, required: false, shape });
     }
   }
-  return { kind: "object", members: [...members.values()] };
+  return { kind: "object", members: [...members.values()], further };
 }
 
 function alternativesOf(shape: Shape): readonly Shape[] {
@@ -255,10 +361,7 @@ const KINDS: Record<Shape["kind"], string> = {
   ...{ string: "string", integer: "number", number: "number", boolean: "boolean", null: "null" },
 };
 
-function membersOf(
-  one: Shape & { kind: "object" },
-  other: Shape & { kind: "object" },
-): readonly Member[] {
+function membersOf(one: ObjectShape, other: ObjectShape): readonly Member[] {
   const members = new Map(one.members.map((member) => [member.name, member]));
   for (const member of other.members) {
     const before = members.get(member.name);
@@ -307,7 +410,12 @@ function literals(values: readonly unknown[]): Shape {
 
 function descriptionOf(schema: unknown): string {
   const text = isObject(schema) ? schema["description"] : undefined;
-  return typeof text === "string" ? text.replace(/\s+/g, " ").trim() : "";
+  return typeof text === "string" ? oneLine(text) : "";
+}
+
+/** Go's compiler refuses a byte order mark, which is white space here. */
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
 }
 
 /** The last word of a reference: `address` of `#/$defs/address`, and the type's name of `customer.changed.json`. */

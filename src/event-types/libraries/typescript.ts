@@ -1,5 +1,5 @@
 import { Scope } from "./names.ts";
-import type { Member, Shape, TypedEvent } from "./shape.ts";
+import type { Member, ObjectShape, Shape, TypedEvent } from "./shape.ts";
 
 const RESERVED = [
   ...["EventData", "EventType", "NewEvent", "Published", "PublishError", "Publisher"],
@@ -46,12 +46,19 @@ function typeOf(shape: Shape, indent: string, scope: Scope): string {
     case "union":
       return shape.of.map((one) => typeOf(one, indent, scope)).join(" | ");
     case "object":
-      return `{\n${shape.members.map((one) => member(one, `${indent}  `, scope)).join("\n")}\n${indent}}`;
+      return objectOf(shape, indent, scope);
     case "named":
       return scope.nameOf(shape.type, (name) => {
         scope.types.push(`export type ${name} = ${typeOf(shape.type.shape, "", scope)};`);
       });
   }
+}
+
+/** What is known of further members might contradict the types of the others. */
+function objectOf({ members, further }: ObjectShape, indent: string, scope: Scope): string {
+  const lines = members.map((one) => member(one, `${indent}  `, scope));
+  if (further) lines.push(`${indent}  readonly [name: string]: unknown;`);
+  return `{\n${lines.join("\n")}\n${indent}}`;
 }
 
 function member(
