@@ -74,6 +74,7 @@ create index attempts_by_age on attempts using brin (id uuid_minmax_ops) with (p
 -- Where rows go for which no partition was made in time. The indexes find the oldest of them.
 create table finished_deliveries_default partition of finished_deliveries default;
 create table attempts_default partition of attempts default;
+alter table finished_deliveries_default replica identity full; -- See equip_partition.
 create index finished_deliveries_default_by_time on finished_deliveries_default (finished_at);
 create index attempts_default_by_id on attempts_default (id);
 

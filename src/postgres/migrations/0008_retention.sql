@@ -52,15 +52,25 @@ language sql stable as $$
   select case when keyed_by_id then first_id_at(moment)::text else moment::text end
 $$;
 
--- A new partition does not take the setting of statistics over from its parent.
+-- Gives a new partition what it does not take over from its parent: the setting of statistics, and how a publication for all tables,
+-- as for change data capture, identifies a row without a key. Without that, nothing could change or move.
+create function equip_partition(relation regclass, part text) returns void
+language plpgsql as $$
+begin
+  if relation = 'events'::regclass then
+    execute format('alter table %I alter column data set statistics 0', part);
+  elsif relation = 'finished_deliveries'::regclass then
+    execute format('alter table %I replica identity full', part);
+  end if;
+end
+$$;
+
 create function create_partition(relation regclass, keyed_by_id boolean, since timestamptz, until timestamptz)
 returns void language plpgsql as $$
 begin
   execute format('create table %I partition of %s for values from (%L) to (%L)',
     partition_name(relation, since), relation, bound_at(keyed_by_id, since), bound_at(keyed_by_id, until));
-  if relation = 'events'::regclass then
-    execute format('alter table %I alter column data set statistics 0', partition_name(relation, since));
-  end if;
+  perform equip_partition(relation, partition_name(relation, since));
 exception
   when check_violation then raise warning 'strays of % keep the partition of % from being made: move them first', relation, since;
 end
@@ -140,6 +150,7 @@ begin
   -- What writes a row then waits, and finds the new partition. Without the lock it would find that its row has no place.
   execute format('lock table only %I in access exclusive mode', parent);
   execute format('create table %I (like %I including all)', part, parent);
+  perform equip_partition(relation, part);
   execute format('with moved as (delete from %I where %3$I < %4$L returning *) insert into %2$I select * from moved',
     strays, part, key, bound_at(keyed_by_id, until));
   execute format('alter table %I attach partition %I for values from (%L) to (%L)',
@@ -189,9 +200,7 @@ begin
   execute format('alter table %I detach partition %I', parent, strays);
   execute format('alter table %I rename to %I', strays, part);
   execute format('create table %I (like %I including all)', strays, part);
-  if relation = 'events'::regclass then
-    execute format('alter table %I alter column data set statistics 0', strays);
-  end if;
+  perform equip_partition(relation, strays);
   execute format('with later as (delete from %I where %3$I >= %4$L returning *) insert into %2$I select * from later',
     part, strays, key, bound_at(keyed_by_id, end_at));
   execute format('alter table %I attach partition %I default', parent, strays);
@@ -460,7 +469,7 @@ $$;
 
 -- The roles that may call these functions are listed one by one.
 revoke execute
-  on function lock_partitions, period_at, partition_name, bound_at, create_partition, create_partitions, move_strays, adopt_strays,
+  on function lock_partitions, period_at, partition_name, bound_at, equip_partition, create_partition, create_partitions, move_strays, adopt_strays,
               horizon_at, refers_to_events, expired_partitions, drop_expired_partitions, rolled_up_partitions,
               drop_rolled_up_minutes, delete_expired_rows, delete_expired_marks, delete_expired_leases, detachable_partitions, detach_expired_partition, permit_export,
               drop_exported_partition
