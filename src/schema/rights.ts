@@ -192,6 +192,22 @@ export async function findExcess(db: Queryable, role: string): Promise<"owner" |
   return row.excess;
 }
 
+/** Throws if search_path names no schema of the database. A role without rights to one that it names is another fault. */
+export async function requirePlace(db: Queryable): Promise<void> {
+  const [row] = await db<[{ path: string; hasPlace: boolean }]>`
+    with named as (
+      select replace(trim(both '"' from trim(item)), '""', '"') as name
+        from string_to_table(current_setting('search_path'), ',') as item)
+    select current_setting('search_path') as path,
+           exists (select from named
+                     join pg_namespace on nspname = case name when '$user' then current_user else name end) as "hasPlace"`;
+  if (row.hasPlace) return;
+  throw new Error(
+    `search_path is ${row.path}, which names no schema of the database: ` +
+      "add search_path=public to the URL, or create a schema for the service and name that",
+  );
+}
+
 /**
  * Throws if a schema that comes before ours in this session has a table or a function of the same name. We would read and write the
  * other one.

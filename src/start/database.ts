@@ -24,6 +24,7 @@ import {
   grantPublisher,
   grantService,
   requireFree,
+  requirePlace,
   requireSight,
 } from "../schema/rights.ts";
 import { findCell, writeCell } from "../subjects/cells/sql.ts";
@@ -168,6 +169,7 @@ export async function updateSchema(
   });
   try {
     await requireServer(owner.within(LOOK_MS));
+    await requirePlace(owner.within(LOOK_MS));
     await requireSight(owner.within(LOOK_MS));
     const pending = await findPendingMigrations(owner.within(LOOK_MS)).catch(orExplain(NO_RIGHTS));
     if (pending.length > 0) {

@@ -194,6 +194,18 @@ for (const [what, statement, words, since] of [
     17,
   ],
   [
+    "search_path is empty, as for a database that many share",
+    `alter database "%" set search_path = ''`,
+    /search_path is "", which names no schema of the database: add search_path=public to the URL/,
+    15,
+  ],
+  [
+    "search_path is for schemas of the roles",
+    `create schema "a, ""b"; alter database "%" set search_path = '$user', "c"`,
+    /search_path is "\$user", c, which names no schema of the database: add search_path=public/,
+    15,
+  ],
+  [
     "another application's table comes first",
     `${OTHERS}; create table other.settings (x int)`,
     /hides settings of the schema public: add search_path=public to the URL/,
