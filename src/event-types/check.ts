@@ -16,7 +16,7 @@ export async function checkEventTypes(
     const before = await loadFolder(older, annotations);
     // A file that cannot be read is reported above, and is not removed.
     const unread = new Set(faults.map(({ file }) => file));
-    const breaking = findBreakingChanges(before.definitions, definitions).filter(
+    const breaking = findBreakingChanges(before.definitions, definitions, annotations).filter(
       ({ file }) => !unread.has(file),
     );
     if (before.faults.length > 0) messages.push(describeFaults(older, before.faults));

@@ -13,23 +13,30 @@ import { type Schema, SchemaIndex } from "./schema-index.ts";
 export function findBreakingChanges(
   older: readonly Definition[],
   newer: readonly Definition[],
+  annotations: readonly string[] = [],
 ): FileFault[] {
   const indexes = { older: new SchemaIndex(older), newer: new SchemaIndex(newer) };
   return older.flatMap((before) => {
     const file = `${before.name}.json`;
     const after = newer.find(({ name }) => name === before.name);
     if (!after) return [{ file, detail: "the type is removed" }];
-    return changesOf(before.schema, after.schema, indexes).map((detail) => ({ file, detail }));
+    const expand = {
+      older: (schema: Schema) => expandSchema(schema, indexes.older, annotations),
+      newer: (schema: Schema) => expandSchema(schema, indexes.newer, annotations),
+    };
+    return changesOf(before.schema, after.schema, expand).map((detail) => ({ file, detail }));
   });
 }
+
+type Expand = (schema: Schema) => Schema;
 
 function changesOf(
   before: Schema,
   after: Schema,
-  { older, newer }: { older: SchemaIndex; newer: SchemaIndex },
+  { older, newer }: { older: Expand; newer: Expand },
 ): string[] {
   try {
-    return [...compare(expandSchema(before, older), expandSchema(after, newer), "")];
+    return [...compare(older(before), newer(after), "")];
   } catch (error) {
     if (isDeepStrictEqual(before, after)) return [];
     return [`the schema changes, and ${(error as Error).message}`];

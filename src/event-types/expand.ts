@@ -1,4 +1,5 @@
 import { isObject } from "../lib/objects.ts";
+import { isAnnotation } from "./dialect.ts";
 import type { Schema, SchemaIndex } from "./schema-index.ts";
 
 /** Says nothing of which data is valid. */
@@ -13,7 +14,11 @@ const NODES_MAX = 100_000;
  * A schema with what its `$ref`s lead to in their place, and without what says nothing of the data. Throws where that is not
  * possible: for a `$dynamicRef`, and for a schema that gets too large.
  */
-export function expandSchema(root: Schema, index: SchemaIndex): Schema {
+export function expandSchema(
+  root: Schema,
+  index: SchemaIndex,
+  annotations: readonly string[],
+): Schema {
   let nodes = 0;
   return expandObject(root, []);
 
@@ -26,7 +31,9 @@ export function expandSchema(root: Schema, index: SchemaIndex): Schema {
     if (++nodes > NODES_MAX) throw new Error("the schema is too large to compare");
     if ("$dynamicRef" in schema) throw new Error("a $dynamicRef cannot be compared");
     const { $ref, ...rest } = schema;
-    const entries = Object.entries(rest).filter(([keyword]) => !SILENT.has(keyword));
+    const entries = Object.entries(rest).filter(
+      ([keyword]) => !SILENT.has(keyword) && !isAnnotation(keyword, annotations),
+    );
     const own = Object.fromEntries(
       entries.map(([keyword, value]) => [keyword, expandKeyword(keyword, value, path)]),
     );
@@ -43,7 +50,7 @@ export function expandSchema(root: Schema, index: SchemaIndex): Schema {
 
   /** Members can have any name, also that of a keyword. */
   function expandKeyword(keyword: string, value: unknown, path: readonly unknown[]): unknown {
-    if (["enum", "const"].includes(keyword)) return value;
+    if (["enum", "const", "dependentRequired"].includes(keyword)) return value;
     if (!["properties", "patternProperties", "dependentSchemas"].includes(keyword)) {
       return expand(value, path);
     }

@@ -100,6 +100,13 @@ const REFUSED: [what: string, before: Schema, after: Schema, said: RegExp][] = [
       ];
     },
   ),
+  [
+    "what a member called title requires",
+    object({ title: text, n: text }, [], { dependentRequired: { title: ["n"] } }),
+    object({ title: text, n: text }, [], { dependentRequired: {} }),
+    /^dependentRequired changes/,
+  ],
+  ["a member called x-a", object({ "x-a": text }), object({}), /^\/x-a: the member is removed$/],
   ["a member called type", object({ type: text }), object({}), /^\/type: the member is removed$/],
   ["a name with a slash", object({ "a/b": text }), object({}), /^\/a~1b: the member is removed$/],
 ];
@@ -141,6 +148,7 @@ const PASSED: [what: string, before: Schema, after: Schema][] = [
     object({ l: line() }, [], { unevaluatedProperties: false }),
     object({ l: object({ sku: text, n: text }) }, [], { unevaluatedProperties: false }),
   ],
+  ["an annotation", object({ a: { ...text, "x-old": 1 } }), object({ a: { ...text, "x-new": 2 } })],
   ["a description", object({ a: text }), object({ a: { ...text, description: "Text." } })],
   [
     "an order",
@@ -166,6 +174,13 @@ test("a removed type is a breaking change, and a new type is not", () => {
     { file: "a.b.json", detail: "the type is removed" },
   ]);
   assert.deepEqual(findBreakingChanges([a], [a, b]), []);
+});
+
+test("a keyword that is listed as an annotation may come and go", () => {
+  const [older, newer] = [object({ a: text }), object({ a: { ...text, unit: "cm" } })].map(
+    (one) => [define(one)],
+  );
+  assert.deepEqual(findBreakingChanges(older ?? [], newer ?? [], ["unit"]), []);
 });
 
 test("a change in another type's file is found through a $ref", () => {
