@@ -52,9 +52,10 @@ export function fieldsOf({ schema }: EventType, types: EventTypes): Field[] {
   function* list({ schema, prefix, around }: Place): Generator<Place> {
     const parts = [...partsOfObject(schema, index, around)];
     const certain = parts.filter(({ isCertain }) => isCertain);
-    const required = new Set(certain.flatMap(({ part }) => listOf(part["required"])));
-    for (const { part, path } of parts) {
-      for (const [member, value] of Object.entries(objectOf(part["properties"]))) {
+    const required = new Set(certain.flatMap(({ part }) => listOf(part["required"]).map(String)));
+    const unnamed = Object.fromEntries([...required].map((member) => [member, {}]));
+    for (const { part, path } of [...parts, { part: { properties: unnamed }, path: around }]) {
+      for (const [member, value] of Object.entries(objectOf(part.properties))) {
         const name = prefix + member;
         if (fields.has(name) || fields.size >= FIELDS_MAX) continue;
         const own = resolve(objectOf(value), index);
@@ -65,7 +66,9 @@ export function fieldsOf({ schema }: EventType, types: EventTypes): Field[] {
           description: remarksOf(own),
         });
         yield { schema: objectOf(value), prefix: `${name}.`, around: path };
-        yield { schema: objectOf(own["items"]), prefix: `${name}[].`, around: path };
+        for (const item of [own["items"], ...listOf(own["prefixItems"])])
+          yield { schema: objectOf(item), prefix: `${name}[].`, around: path };
+        yield { schema: objectOf(own["additionalProperties"]), prefix: `${name}.*.`, around: path };
       }
     }
   }
@@ -78,7 +81,7 @@ interface Part {
   path: readonly Schema[];
 }
 
-/** The schema, what it refers to, and the parts of `allOf`, `anyOf` and `oneOf`. Leaves out those in `around`. */
+/** The schema, what it refers to, the parts of `allOf`, and those that may apply. Leaves out those in `around`. */
 function* partsOfObject(
   schema: Schema,
   index: SchemaIndex,
@@ -88,35 +91,49 @@ function* partsOfObject(
   if (around.includes(schema)) return;
   const path = [...around, schema];
   yield { part: schema, isCertain, path };
-  const { $ref, allOf, anyOf, oneOf } = schema;
+  const { $ref, allOf, anyOf, oneOf, then, else: otherwise, dependentSchemas } = schema;
   const target = typeof $ref === "string" ? index.resolve($ref, schema) : undefined;
   if (isObject(target)) yield* partsOfObject(target, index, path, isCertain);
   for (const one of listOf(allOf)) yield* partsOfObject(objectOf(one), index, path, isCertain);
-  for (const one of [...listOf(anyOf), ...listOf(oneOf)]) {
-    yield* partsOfObject(objectOf(one), index, path, false);
-  }
+  const dependent = Object.values(objectOf(dependentSchemas));
+  const perhaps = [...listOf(anyOf), ...listOf(oneOf), then, otherwise, ...dependent];
+  for (const one of perhaps.filter(isObject)) yield* partsOfObject(one, index, path, false);
 }
 
-/** Returns the schema merged with the target of its `$ref`. Its own keywords take precedence. */
-function resolve(schema: Schema, index: SchemaIndex): Schema {
-  let at = schema;
-  let whole: Schema = schema;
-  for (let hops = 0; typeof at["$ref"] === "string" && hops < DEPTH_MAX; hops++) {
-    at = objectOf(index.resolve(at["$ref"], at));
-    whole = { ...at, ...whole };
-  }
-  return whole;
+/**
+ * Returns the schema merged with what it says in another place: the target of its `$ref`, its only part of `allOf`, or its only
+ * alternative to null. Its own keywords take precedence.
+ */
+function resolve(schema: Schema, index: SchemaIndex, hops = DEPTH_MAX): Schema {
+  const { $ref, allOf, anyOf, oneOf } = schema;
+  const target = typeof $ref === "string" ? index.resolve($ref, schema) : undefined;
+  const either = [...listOf(anyOf), ...listOf(oneOf)].map(objectOf);
+  const others = either.filter(({ type }) => type !== "null");
+  const [only] = isObject(target) ? [target] : listOf(allOf).length === 1 ? listOf(allOf) : [];
+  const [other] = others.length === 1 && others.length < either.length ? others : [];
+  if (hops === 0 || !(only ?? other)) return schema;
+  const whole = resolve(objectOf(only ?? other), index, hops - 1);
+  const isNullable = only === undefined && whole["type"] !== undefined;
+  return { ...whole, ...schema, ...(isNullable && { type: [whole["type"], "null"].flat() }) };
 }
 
 function typeOf(schema: Schema, index: SchemaIndex, depth = 0): string {
   const { type, items, format, enum: values } = schema;
   const names = [type ?? []].flat().map(String);
-  if (names.length === 0) return values === undefined && !("const" in schema) ? "any" : "constant";
+  if (names.length === 0 && (values !== undefined || "const" in schema)) return "constant";
+  if (names.length === 0) return eitherOf(schema, index, depth);
   const text = names.map((name) => {
     if (name !== "array" || items === undefined || depth >= DEPTH_MAX) return name;
     return `array of ${typeOf(resolve(objectOf(items), index), index, depth + 1)}`;
   });
   return text.join(" or ") + (typeof format === "string" ? ` (${format})` : "");
+}
+
+/** The types of all alternatives. */
+function eitherOf({ anyOf, oneOf }: Schema, index: SchemaIndex, depth: number): string {
+  const either = [...listOf(anyOf), ...listOf(oneOf)].map((one) => resolve(objectOf(one), index));
+  const types = either.map((one) => (depth < DEPTH_MAX ? typeOf(one, index, depth + 1) : "any"));
+  return types.length === 0 || types.includes("any") ? "any" : [...new Set(types)].join(" or ");
 }
 
 function remarksOf(schema: Schema): string {

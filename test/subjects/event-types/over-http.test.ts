@@ -168,6 +168,43 @@ test("a page lists every member of the top level first, and a recursion once", (
   assert.deepEqual(column(required, "name"), ["total", "base"]);
 });
 
+test("a page lists members that only a condition or `required` names, and says what a member is that may be null", () => {
+  const text = { type: "string" };
+  const orNull = (schema: object) => ({ anyOf: [schema, { type: "null" }] });
+  const schema = {
+    properties: {
+      kind: orNull({ enum: ["card", "bank"], type: "string", description: "How." }),
+      lines: orNull({ type: "array", items: { properties: { sku: text } } }),
+      either: { oneOf: [text, { type: "integer" }, { type: "null" }] },
+      within: { allOf: [{ $ref: "#/$defs/within" }], description: "Own." },
+      pair: { type: "array", prefixItems: [text, { properties: { x: text } }] },
+      labels: { type: "object", additionalProperties: { properties: { note: text } } },
+    },
+    required: ["id"],
+    ...{ then: { properties: { last4: text }, required: ["last4"] } },
+    ...{
+      else: { properties: { iban: text } },
+      dependentSchemas: { id: { properties: { by: text } } },
+    },
+    $defs: { within: { type: "object", properties: { deep: text } } },
+  };
+  const type = { name: "a.b", summary: "s", schema, example: {}, faultsOf: () => [] };
+  const lines = fieldsOf(type, createEventTypes([type])).map(
+    ({ name, type, required, description }) =>
+      `${name}: ${type}${required ? ", required" : ""} ${description}`.trimEnd(),
+  );
+  assert.deepEqual(lines, [
+    "kind: string or null How. One of `card`, `bank`.",
+    "lines: array of any or null",
+    "either: string or integer or null",
+    "within: object Own.",
+    "pair: array",
+    "labels: object",
+    ...["last4: string", "iban: string", "by: string", "id: any, required"],
+    ...["lines[].sku: string", "within.deep: string", "pair[].x: string", "labels.*.note: string"],
+  ]);
+});
+
 test("the API document has each shared definition once", () => {
   const address = { type: "object", properties: { next: { $ref: "#/$defs/address" } } };
   const schema = {
