@@ -200,6 +200,8 @@ function canonical(value: unknown): string {
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join()}}`;
 }
 
+const CURE = ": correct it, or list it in EVENT_TYPES_ANNOTATIONS";
+
 /** What the specification permits, or leaves open, and what is most likely a mistake. */
 function* mistakesOf(
   schema: Schema,
@@ -209,7 +211,7 @@ function* mistakesOf(
   const { pattern, patternProperties, format } = schema;
   for (const [keyword, value] of Object.entries(schema)) {
     if (!Object.hasOwn(ajv.RULES.keywords, keyword) && !isAnnotation(keyword, annotations)) {
-      yield `unknown keyword: "${keyword}"`;
+      yield `unknown keyword: "${keyword}"${CURE}`;
     }
     const mistake = ruledOut(schema, keyword, ajv);
     if (mistake) yield mistake;
@@ -219,7 +221,7 @@ function* mistakesOf(
     else if (parts !== null) for (const part of Object.values(value as object)) yield* inner(part);
   }
   if (typeof format === "string" && !Object.hasOwn(ajv.formats, format)) {
-    yield `unknown format: "${format}"`;
+    yield `unknown format: "${format}"${CURE}`;
   }
   const patterns = Object.keys(isObject(patternProperties) ? patternProperties : {});
   for (const text of [...patterns, ...(typeof pattern === "string" ? [pattern] : [])]) {

@@ -99,9 +99,9 @@ test("a keyword or a format that no vocabulary knows is a fault unless it is an 
   const details = async (annotations: string[]) =>
     column((await loadFolder(folder, annotations)).faults, "detail");
   assert.deepEqual(await details([]), [
-    'schema: unknown keyword: "tsType"',
-    'schema: unknown keyword: "maxLenght"',
-    'schema: unknown format: "color"',
+    'schema: unknown keyword: "tsType": correct it, or list it in EVENT_TYPES_ANNOTATIONS',
+    'schema: unknown keyword: "maxLenght": correct it, or list it in EVENT_TYPES_ANNOTATIONS',
+    'schema: unknown format: "color": correct it, or list it in EVENT_TYPES_ANNOTATIONS',
   ]);
   assert.deepEqual(await details(["tsType", "color", "maxLenght"]), []);
 });

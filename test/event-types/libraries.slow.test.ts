@@ -193,6 +193,8 @@ test("the Go library publishes once over a bad connection", async (t) => {
 test("no library is generated from a folder with faults, and all faults are named", async (t) => {
   const folder = await aFolder(t, { "a.b.json": { summary: 1 }, "c.d.json": NOTED });
   await assert.rejects(generateLibrary(folder, "ts"), /a\.b\.json/);
+  for (const language of ["ts", "py", "go"] as const)
+    await assert.rejects(generateLibrary(await aFolder(t, {}), language), /: holds no event type$/);
 });
 
 /** What the library's types are, without the code. */

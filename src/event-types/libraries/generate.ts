@@ -19,6 +19,7 @@ export async function generateLibrary(
 ): Promise<string> {
   const { definitions, faults } = await loadFolder(folder, annotations);
   if (faults.length > 0) throw new Error(describeFaults(folder, faults));
+  if (definitions.length === 0) throw new Error(`${folder}: holds no event type`);
   const events = typedEvents(definitions);
   const source = await readFile(new URL(FILES[language], FOLDER), "utf8");
   const types = typesOf(events, language);
