@@ -119,9 +119,12 @@ export async function requireConnections(db: Database, workers: number): Promise
   const permitted = await findPermitted(db);
   if (needed <= permitted) return `up to ${needed} of the ${permitted} that the database permits`;
   const most = Math.floor(permitted / CONNECTIONS_EACH);
+  const raise = "raise max_connections or the role's or database's limit";
   throw new Error(
-    `WORKERS: the database permits ${permitted} connections, and ${workers} workers open up to ${needed}, ` +
-      `${CONNECTIONS_EACH} each: set WORKERS to ${Math.max(1, most)}, or raise max_connections`,
+    most === 0
+      ? `the database permits ${permitted} connections, and a process opens up to ${CONNECTIONS_EACH}: ${raise}`
+      : `WORKERS: the database permits ${permitted} connections, and ${workers} workers open up to ${needed}, ` +
+          `${CONNECTIONS_EACH} each: set WORKERS to ${most}, or ${raise}`,
   );
 }
 

@@ -101,6 +101,13 @@ test("doctor says how many connections the workers open, and how many the databa
     many.stdout,
     /^FAULT +connections +WORKERS: the database permits \d+ .* set WORKERS to /m,
   );
+  const db = await createDatabase({ max: 1 });
+  await ownerOf(db).unsafe(`alter role ${db.options.user} connection limit 5`);
+  const few = await diagnosed(t, environmentOf(db));
+  assert.match(
+    few.stdout,
+    /^FAULT +connections +the database permits 5 connections, and a process opens up to 11: raise max_connections or the role's/m,
+  );
 });
 
 test("doctor warns of a superuser as DATABASE_URL", async (t) => {

@@ -125,6 +125,6 @@ test("what hinders the start is told once, and no worker remains", async (t) => 
   assert.equal(inParent.status, 1);
   assert.match(
     inParent.stderr,
-    /^error: WORKERS: the database permits \d+ connections, and 200 workers open up to 2200, 11 each: set WORKERS to \d+, or raise max_connections\n$/,
+    /^error: WORKERS: the database permits \d+ connections, and 200 workers open up to 2200, 11 each: set WORKERS to \d+, or raise max_connections or the role's or database's limit\n$/,
   );
 });
