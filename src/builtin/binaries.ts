@@ -58,12 +58,16 @@ export async function copyBinaries(from: Binaries, parent: string): Promise<Bina
  * copy with links in `parent` is used.
  */
 export async function linkBinaries(binaries: Binaries, parent: string): Promise<Binaries> {
-  try {
-    await makeLinks(binaries.folder);
-    return binaries;
-  } catch {
-    return copyBinaries(binaries, parent);
-  }
+  const linked = await makeLinks(binaries.folder).then(
+    () => binaries,
+    () => copyBinaries(binaries, parent),
+  );
+  // PostgreSQL's programs call each other by their path in a shell's quotes, and fail without naming the reason.
+  if (/["$`]/.test(linked.folder))
+    throw new Error(
+      `PostgreSQL's programs do not start in ${linked.folder}: its path must have none of " $ \` in it`,
+    );
+  return linked;
 }
 
 // Another process may do the same now, and `symlink` never replaces a file.

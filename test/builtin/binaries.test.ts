@@ -30,6 +30,16 @@ test("missing links are created, even by two processes at once or repeatedly", a
   assert.equal(await readlink(join(folder, "lib", "libx.so.1")), "libx.so.1.2");
 });
 
+test("a path that PostgreSQL's programs would misread is refused with one line", async () => {
+  for (const name of ["my $project", 'a "b"', "`c`"]) {
+    const linking = linkBinaries(await readPackage(await aPackage(name)), join(scratch, "spare"));
+    await assert.rejects(
+      linking,
+      /programs do not start in .*: its path must have none of " \$ ` in it$/,
+    );
+  }
+});
+
 const asRoot = process.getuid?.() === 0 && "root may write everywhere";
 
 test("a read-only package without links is copied", { skip: asRoot }, async () => {
