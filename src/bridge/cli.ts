@@ -1,6 +1,6 @@
 import { noteUnread, whileRead } from "../commands/output.ts";
 import { printableLines } from "../lib/printable.ts";
-import { tuneCollector } from "../observe/collector.ts";
+import { saveMemory, tuneCollector } from "../observe/collector.ts";
 import { bridgeCommand } from "./command.ts";
 import { bridge } from "./main.ts";
 
@@ -31,6 +31,7 @@ export async function main(
 /** Runs the bridge until a signal. */
 export async function runBridge(...[options, environment]: RunArguments): Promise<boolean> {
   tuneCollector();
+  saveMemory();
   const results: boolean[] = [];
   await whileRead(async (stop) => {
     results.push(await bridge(options, environment, stop));

@@ -11,3 +11,12 @@ export function tuneCollector(): void {
   // A full collection starts when old objects have doubled since the last one. The default is up to four times.
   setFlagsFromString("--heap-growing-percent=100");
 }
+
+/**
+ * Collects more often, for a program of which most objects live for milliseconds. By default V8 doubles the space for new objects up to 32
+ * MB, or 64 in later versions. Options for its size work at the start of a process alone, and the one for its growth at any time.
+ */
+export function saveMemory(): void {
+  setFlagsFromString("--semi-space-growth-factor=1");
+  setFlagsFromString("--heap-growing-percent=50");
+}

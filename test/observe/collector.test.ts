@@ -11,7 +11,10 @@ import { aTemporaryFolder } from "../support/temporary-folder.ts";
 const COLLECTOR = fileURLToPath(new URL("../../src/observe/collector.js", import.meta.url));
 
 test("this Node.js has every option of the collector", () => {
-  const program = `(await import(${JSON.stringify(COLLECTOR)})).tuneCollector()`;
+  const program = `
+    const collector = await import(${JSON.stringify(COLLECTOR)});
+    collector.tuneCollector();
+    collector.saveMemory();`;
   const { status, stderr } = spawnSync(
     process.execPath,
     ["--input-type=module", "--eval", program],
@@ -25,6 +28,8 @@ const script =
   'import v8 from "node:v8"; process.on("exit", () => v8.setFlagsFromString("--help"));';
 const TELLING = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(script)}` };
 
+const TUNED = ["allocation-site-pretenuring", "heap-growing-percent", "semi-space-growth-factor"];
+
 async function optionsOf(t: TestContext, ...command: string[]) {
   const folder = await aTemporaryFolder(t);
   const file = await open(join(folder, "help"), "w+"); // V8 does not wait for a full pipe.
@@ -32,17 +37,24 @@ async function optionsOf(t: TestContext, ...command: string[]) {
   await once(child, "close");
   const help = await readFile(join(folder, "help"), "utf8");
   await file.close();
-  return help.match(/(?<=default: )--.*(allocation-site-pretenuring|heap-growing-percent.*)$/gm);
+  const options = help.matchAll(/default: --(no)?-?([a-z-]+)(?:=(.*))?$/gm);
+  const tuned = [...options].filter(([, , name = ""]) => TUNED.includes(name));
+  return Object.fromEntries(
+    tuned.map(([, no = "", name = "", value = no]) => [name, value] as const),
+  );
 }
 
 test("serve and the bridge tune the collector, and other commands do not", async (t) => {
-  for (const command of [["serve"], ["bridge", "--config", "none"]])
-    assert.deepEqual(await optionsOf(t, ...command), [
-      "--no-allocation-site-pretenuring",
-      "--heap-growing-percent=100",
-    ]);
-  assert.deepEqual(await optionsOf(t, "doctor"), [
-    "--allocation-site-pretenuring",
-    "--heap-growing-percent=0",
-  ]);
+  assert.deepEqual(await optionsOf(t, "bridge", "--config", "none"), {
+    ...{ "allocation-site-pretenuring": "no", "heap-growing-percent": "50" },
+    "semi-space-growth-factor": "1",
+  });
+  assert.deepEqual(await optionsOf(t, "serve"), {
+    ...{ "allocation-site-pretenuring": "no", "heap-growing-percent": "100" },
+    "semi-space-growth-factor": "2",
+  });
+  assert.deepEqual(await optionsOf(t, "doctor"), {
+    ...{ "allocation-site-pretenuring": "", "heap-growing-percent": "0" },
+    "semi-space-growth-factor": "2",
+  });
 });
