@@ -250,8 +250,84 @@ test("a PostgreSQL that is starting is waited for, by a check and by a bridge, w
   await checkStarting(t, { ...orders(server.url), begin });
 });
 
-async function open(db: Awaited<ReturnType<typeof anOutbox>>["db"]): Promise<number> {
-  const [row] = await db<{ count: string }[]>`
-    select count(*) from outbox where published_at is null and set_aside is null`;
-  return Number(row?.count);
+test("rows that were read and not published come again after a read that failed, and the table is described anew", async (t) => {
+  let isAway = true;
+  const service = await aFakeService(t, () => (isAway ? { status: 503 } : { status: 202 }));
+  const { db, url } = await anOutbox(t);
+  await fillOutbox(db, { last: 50 });
+  const bridge = await aBridge(t, { url: service.url, sources: [orders(url)] });
+  await service.until((asked) => asked.length > 0);
+  await db`alter table outbox drop column traceparent, alter column id type integer`;
+  isAway = false;
+  await bridge.logged((line) => line["msg"] === "the source fails: tried again");
+  while ((await open(db)) > 0) await bridge.logged(() => true);
+});
+
+test("rows are found again by an id of any type", async (t) => {
+  const ids = {
+    "char(26)": "'01KB5E6Q2W0000000000000000'",
+    "varchar(5)": "'a,b\"'",
+    uuid: "'019acae3-37bc-7000-8000-000000000001'",
+    "numeric(30)": "123456789012345678901234567890",
+    "bit(4)": "b'0101'",
+    bytea: "'\\x00ff'",
+    timestamptz: "'2026-11-28 01:02:03.456789+00'",
+    name: "'n'",
+  };
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const { db, url } = await anOutbox(t);
+  const sources = [];
+  for (const [i, [type, id]] of Object.entries(ids).entries()) {
+    await db.unsafe(`create table "Out box ${i}" (like outbox);
+      alter table "Out box ${i}" drop column id, add column id ${type} primary key;
+      insert into "Out box ${i}" values ('acme', 'order.created', '{}', null, now(), null, null, null, ${id})`);
+    sources.push({ ...orders(url, { table: `"Out box ${i}"` }), name: `s${i}` });
+  }
+  const bridge = await aBridge(t, { url: service.url, sources });
+  for (const i of sources.keys())
+    while ((await open(db, `"Out box ${i}"`)) > 0) await bridge.logged(() => true);
+  assert.equal(service.asked.flatMap(({ events }) => events).length, sources.length);
+});
+
+test("a row that stays open although it was marked is a fault, and is not published again and again", async (t) => {
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const { db, url } = await anOutbox(t);
+  await db.unsafe(`create function ignore() returns trigger language plpgsql as 'begin return null; end';
+    create trigger ignore before update or delete on outbox for each row execute function ignore()`);
+  await fillOutbox(db, { last: 3 });
+  const bridge = await aBridge(t, { url: service.url, sources: [orders(url)] });
+  const { why } = await bridge.logged((line) => line["level"] === "error");
+  assert.match(
+    String(why),
+    /^rows of public.outbox stay open after their update, as with a trigger or a row-level policy$/,
+  );
+  assert.equal(service.asked.length, 1);
+  await db`drop trigger ignore on outbox`;
+  while ((await open(db)) > 0) await bridge.logged(() => true);
+  assert.equal(service.asked.length, 1);
+});
+
+test("headers that are no JSON object are none, and stop no other row", async (t) => {
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const { db, url } = await anOutbox(t);
+  await db`alter table outbox add headers text`;
+  await fillOutbox(db, { last: 5 });
+  const values = ["no JSON", "7", '["a"]', "null", '{"Type":"order.paid"}'];
+  for (const [i, value] of values.entries())
+    await db`update outbox set headers = ${value} where id = ${i + 1}`;
+  const event = { type: { header: "type" } };
+  const bridge = await aBridge(t, { url: service.url, sources: [orders(url, { event })] });
+  while ((await open(db)) > 0) await bridge.logged(() => true);
+  const types = service.asked.flatMap(({ events }) => events.map(({ type }) => type));
+  assert.deepEqual(types, ["order.paid"]);
+});
+
+async function open(
+  db: Awaited<ReturnType<typeof anOutbox>>["db"],
+  table = "outbox",
+): Promise<number> {
+  const [row] = await db.unsafe(
+    `select count(*) from ${table} where published_at is null and set_aside is null`,
+  );
+  return Number(row?.["count"]);
 }

@@ -56,6 +56,15 @@ export class OutboxRows implements Source<OutboxMessage> {
 
   async receive(max: number, waitMs: number): Promise<OutboxMessage[]> {
     const opened = await this.#open();
+    try {
+      return await this.#receive(opened, max, waitMs);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  async #receive(opened: Opened, max: number, waitMs: number): Promise<OutboxMessage[]> {
     if (!(opened.leads ||= await this.#takeLead(opened))) {
       await this.#pause(Math.min(waitMs, STANDBY_MS));
       return [];
@@ -106,6 +115,7 @@ export class OutboxRows implements Source<OutboxMessage> {
   async close(): Promise<void> {
     const opening = this.#opening;
     this.#opening = null;
+    this.#out.clear();
     await opening?.then(
       ({ session }) => session.close(),
       () => undefined,
@@ -123,7 +133,6 @@ export class OutboxRows implements Source<OutboxMessage> {
       throw error;
     }
     if (this.#opening === opening) await this.close();
-    this.#out.clear();
     throw new Error("the connection to the database was lost");
   }
 

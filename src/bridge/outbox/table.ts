@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/objects.ts";
 import type { Settings } from "../settings.ts";
 import { type Message, SourceFault } from "../source.ts";
 import type { Session } from "./session.ts";
@@ -69,7 +70,7 @@ export interface Table {
 export async function describe(session: Session, settings: TableSettings): Promise<Table> {
   const [row] = await session.query<{ oid: string; name: string; columns: string }>(
     `select c.oid::text, format('%I.%I', n.nspname, c.relname) as name,
-            (select json_object_agg(a.attname, json_build_array(quote_ident(a.attname), format_type(a.atttypid, null)))
+            (select json_object_agg(a.attname, json_build_array(quote_ident(a.attname), format_type(a.atttypid, -1)))
                from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns
        from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where c.oid = to_regclass($1)`,
@@ -156,45 +157,68 @@ export function toMessage(
 }
 
 function headersOf({ headers, traceparent }: OutboxRow): Map<string, string> {
-  const given = headers === null ? {} : (JSON.parse(headers) as Record<string, unknown> | null);
   const found = new Map<string, string>();
-  for (const [name, value] of Object.entries(given ?? {})) {
+  for (const [name, value] of Object.entries(objectIn(headers ?? "{}"))) {
     found.set(name.toLowerCase(), typeof value === "string" ? value : JSON.stringify(value));
   }
   if (traceparent !== null) found.set("traceparent", traceparent);
   return found;
 }
 
+/** A text that is no JSON, or another value than an object, has no members. */
+function objectIn(text: string): object {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
 /** Marks or deletes the rows of durable events. */
 export async function settle(
   session: Session,
-  { name, columns, idType }: Table,
+  table: Table,
   ids: readonly string[],
   now: Date,
 ): Promise<void> {
-  const which = `${columns.id} = any($1::text[]::${idType}[])`;
-  if (columns.publishedAt === null) {
-    await session.query(`delete from ${name} where ${which}`, [ids]);
-  } else {
-    await session.query(`update ${name} set ${columns.publishedAt} = $2 where ${which}`, [
-      ids,
-      now,
-    ]);
-  }
+  const { publishedAt } = table.columns;
+  if (publishedAt === null) await change(session, table, "delete from", "", ids);
+  else await change(session, table, "update", `set ${publishedAt} = $2`, ids, now);
 }
 
 /** Writes the reason into the row. Returns false if the row is gone. */
 export async function markSetAside(
   session: Session,
-  { name, columns, idType }: Table,
+  table: Table,
   id: string,
   reason: string,
 ): Promise<boolean> {
-  const rows = await session.query(
-    `update ${name} set ${columns.setAside} = $2 where ${columns.id} = $1::text::${idType} returning 1`,
-    [id, reason],
+  const set = `set ${table.columns.setAside} = $2`;
+  return (await change(session, table, "update", set, [id], reason)) > 0;
+}
+
+/** Throws a fault if a row stays open, because it would be published again and again. Returns how many rows were there. */
+async function change(
+  session: Session,
+  { name, columns, idType, isOpen }: Table,
+  verb: "update" | "delete from",
+  set: string,
+  ids: readonly string[],
+  ...values: unknown[]
+): Promise<number> {
+  const which = `${columns.id} = any($1::text[]::${idType}[])`;
+  const { length: changed } = await session.query(
+    `${verb} ${name} ${set} where ${which} returning 1`,
+    [ids, ...values],
   );
-  return rows.length > 0;
+  if (changed === ids.length) return changed;
+  const open = `select from ${name} where ${which} and ${isOpen} limit 1`;
+  if ((await session.query(open, [ids])).length > 0)
+    throw new SourceFault(
+      `rows of ${name} stay open after their update, as with a trigger or a row-level policy`,
+    );
+  return changed;
 }
 
 /** The largest lag that is counted exactly. */
