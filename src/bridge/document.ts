@@ -7,6 +7,15 @@ export class Unfit extends Error {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
+/** Bytes that are no UTF-8 become hexadecimal digits: as text, two ids could look alike, and the second event would be a duplicate. */
+export function textOf(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return Buffer.from(bytes).toString("hex");
+  }
+}
+
 /** The body of a message, read as JSON when something first asks for it. */
 export class Document {
   readonly #body: string | Uint8Array;

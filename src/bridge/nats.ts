@@ -99,6 +99,7 @@ class NatsSource implements Source<NatsMessage> {
   /** The subjects on which the server hears of messages that a lost connection has left open. */
   #leftOpen: string[] = [];
   #messageBytes = FETCH.bytes / 50;
+  #wasOpened = false;
 
   constructor(settings: NatsSettings, context: SourceContext<NatsMessage>) {
     this.#settings = settings;
@@ -197,6 +198,7 @@ class NatsSource implements Source<NatsMessage> {
       const timer = setInterval(() => this.#extend(), ackWaitMs(info) / 3);
       const opened = { connection, jetstream, consumer, timer, isLost: false };
       this.#opened = opened;
+      this.#wasOpened = true;
       void connection.closed().then((error) => {
         this.#lose(opened, error ?? new Error("the connection to the server has ended"));
       });
@@ -291,6 +293,10 @@ class NatsSource implements Source<NatsMessage> {
   async #findOrCreate(manager: JetStreamManager): Promise<ConsumerInfo> {
     const { stream, consumer, subjects, begin } = this.#settings;
     const found = await findConsumer(manager, stream, consumer);
+    if (found === null && this.#wasOpened)
+      throw new SourceFault(
+        `the consumer ${consumer} was deleted, and with it what was published: create it again where it shall go on`,
+      );
     return (
       found ??
       manager.consumers.add(stream, {
@@ -315,6 +321,8 @@ class NatsSource implements Source<NatsMessage> {
       faults.push(
         `max_deliver is ${config.max_deliver}, after which the server gives a message up`,
       );
+    if ((config.inactive_threshold ?? 0) > 0)
+      faults.push("it has an inactive_threshold, after which the server deletes it");
     const filter = config.filter_subjects ?? [config.filter_subject ?? ""];
     if (subjects.length > 0 && filter.toSorted().join() !== subjects.toSorted().join())
       faults.push(`its filter is ${filter.join(", ") || "empty"}, and not ${subjects.join(", ")}`);

@@ -11,6 +11,7 @@ import type {
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../lib/objects.ts";
+import { textOf } from "./document.ts";
 import { Inbox } from "./inbox.ts";
 import type { Settings, Tls } from "./settings.ts";
 import {
@@ -340,16 +341,33 @@ function headersOf({ headers, ...properties }: MessageProperties): Map<string, s
   ]);
   const texts = new Map<string, string>();
   for (const [name, value] of [...named, ...Object.entries(headers ?? {})]) {
-    if (value !== undefined && value !== null) texts.set(name.toLowerCase(), textOf(value));
+    const text = headerOf(value);
+    if (text !== null) texts.set(name.toLowerCase(), text);
   }
   return texts;
 }
 
-/** A value of a type that JavaScript lacks, such as a timestamp, is an object with its name. */
-function textOf(value: unknown): string {
+/**
+ * A value of a type that JavaScript lacks, such as a timestamp, is an object with its name. Null for none, and for an integer that the client
+ * has rounded: two ids could have become one.
+ */
+function headerOf(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
   if (typeof value === "string") return value;
-  if (Buffer.isBuffer(value)) return value.toString();
-  return isObject(value) && "!" in value ? String(value["value"]) : JSON.stringify(value);
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return null;
+  if (Buffer.isBuffer(value)) return textOf(value);
+  if (!isObject(value) || !("!" in value)) return JSON.stringify(value);
+  return value["!"] === "decimal" ? decimalOf(value["value"] as Decimal) : String(value["value"]);
+}
+
+interface Decimal {
+  digits: number;
+  places: number;
+}
+
+function decimalOf({ digits, places }: Decimal): string {
+  const text = String(digits).padStart(places + 1, "0");
+  return places === 0 ? text : `${text.slice(0, -places)}.${text.slice(-places)}`;
 }
 
 /** The client drops the reason for which the broker closes a connection that is being opened. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { RedisClientOptions, RedisFunctions, RedisModules, RedisScripts } from "@redis/client";
+import { textOf } from "./document.ts";
 import { byPointer } from "./event.ts";
 import type { Settings } from "./settings.ts";
 import { loadClient, type Message, type Source, type SourceContext } from "./source.ts";
@@ -272,8 +273,14 @@ class RedisSource implements Source<RedisMessage> {
     if (performance.now() < opened.nextClaimMs) return [];
     for (const stream of streams) {
       const claim = ["XAUTOCLAIM", stream, group, this.#consumer, String(claimMs), "0"];
-      const reply = (await opened.askForBytes([...claim, "COUNT", String(max)])) as Reply[];
-      const left = await this.#hold(stream, entriesOf(reply[1] ?? null));
+      const [, claimed = [], deleted = []] = (await opened.askForBytes([
+        ...claim,
+        ...["COUNT", String(max)],
+      ])) as Reply[][];
+      if (deleted.length > 0) this.#noteDeleted(stream, deleted.map(String));
+      // Redis 6.2 does not say which entries were deleted. Those are this consumer's now, and are read with its own.
+      if (claimed.includes(null)) opened.again.set(stream, "0");
+      const left = await this.#hold(stream, entriesOf(claimed));
       if (left.length > 0) return left;
       await this.#forgetConsumers(opened.ask, stream);
     }
@@ -287,12 +294,16 @@ class RedisSource implements Source<RedisMessage> {
     const news = entries.filter(({ id }) => held?.has(id) === false);
     const gone = news.filter(({ fields }) => fields === null).map(({ id }) => id);
     if (gone.length > 0) {
-      this.#context.log.error({ stream, entries: gone }, "deleted before they were published");
+      this.#noteDeleted(stream, gone);
       await this.#settle(stream, gone);
     }
     const found = news.filter(({ fields }) => fields !== null);
     for (const { id } of found) held?.add(id);
     return found.map((entry) => this.#messageOf(stream, entry));
+  }
+
+  #noteDeleted(stream: string, entries: string[]): void {
+    this.#context.log.error({ stream, entries }, "deleted before they were published");
   }
 
   /** Resets the idle time of what is held. Forgets what another consumer has claimed meanwhile. */
@@ -349,7 +360,7 @@ class RedisSource implements Source<RedisMessage> {
     const values = new Map<string, Buffer>();
     for (let i = 0; i < (fields?.length ?? 0); i += 2)
       values.set(String(fields?.[i]), fields?.[i + 1] ?? Buffer.alloc(0));
-    const texts = [...values].map(([name, value]) => [name, value.toString()] as const);
+    const texts = [...values].map(([name, value]) => [name, textOf(value)] as const);
     return {
       ...{ stream, id, fields: fields ?? [], lane: stream, identity: `${stream}/${id}` },
       body: field === null ? JSON.stringify(Object.fromEntries(texts)) : (values.get(field) ?? ""),
@@ -366,10 +377,10 @@ interface Entry {
 }
 
 function entriesOf(reply: Reply): Entry[] {
-  return ((reply ?? []) as [Buffer, Buffer[] | null][]).map(([id, fields]) => ({
-    id: id.toString(),
-    fields,
-  }));
+  const entries = (reply ?? []) as ([Buffer, Buffer[] | null] | null)[];
+  return entries
+    .filter((entry) => entry !== null)
+    .map(([id, fields]) => ({ id: id.toString(), fields }));
 }
 
 function streamsOf(reply: Reply): [stream: string, entries: Entry[]][] {

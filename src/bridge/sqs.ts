@@ -5,6 +5,7 @@ import type {
   SQS,
   SQSClientConfig,
 } from "@aws-sdk/client-sqs";
+import { textOf } from "./document.ts";
 import { Inbox } from "./inbox.ts";
 import type { Settings } from "./settings.ts";
 import {
@@ -324,7 +325,7 @@ function toMessage(queue: string, delivery: Delivery): SqsMessage {
   const headers = new Map<string, string>();
   for (const [name, value] of Object.entries(system)) headers.set(name.toLowerCase(), value);
   for (const [name, { StringValue, BinaryValue }] of Object.entries(MessageAttributes ?? {}))
-    headers.set(name.toLowerCase(), StringValue ?? Buffer.from(BinaryValue ?? []).toString());
+    headers.set(name.toLowerCase(), StringValue ?? textOf(BinaryValue ?? new Uint8Array()));
   const group = system.MessageGroupId;
   return {
     lane: group ?? id,

@@ -149,6 +149,25 @@ test("each kind of id is found again, and each kind of value is JSON", async (t)
   }
 });
 
+test("rows that were read come again after a read that failed, and two ids of bytes are two keys", async (t) => {
+  if (!(await hasMariaDb(t))) return;
+  const { db, rigFor } = await anOutbox(t);
+  await db.query(`alter table shop.outbox add column dedupe_key binary(2);
+    insert into shop.outbox (organization, type, data, dedupe_key) values
+    ('acme', 'order.created', '{"n":1}', x'0080'), ('acme', 'order.created', '{"n":2}', x'0081')`);
+  let isAway = true;
+  const service = await aFakeService(t, () => (isAway ? { status: 503 } : { status: 202 }));
+  const bridge = await aBridge(t, rigFor(service.url));
+  await service.until((asked) => asked.length > 0);
+  await db.query("alter table shop.outbox drop column traceparent");
+  isAway = false;
+  await bridge.logged((line) => line["msg"] === "the source fails: tried again");
+  while (!(await bridge.get("/metrics")).text.includes('lag_messages{source="orders"} 0\n'))
+    await sleep(20);
+  const keys = service.asked.flatMap(({ events }) => events.map((one) => one["dedupe_key"]));
+  assert.deepEqual(new Set(keys), new Set(["0080", "0081"]));
+});
+
 test("what the table or the role lacks is said, all of it", async (t) => {
   if (!(await hasMariaDb(t))) return;
   const { db, port, rigFor } = await anOutbox(t);

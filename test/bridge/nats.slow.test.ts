@@ -129,17 +129,41 @@ test("what is held is not delivered again, however long the service is away, and
   assert.equal(new Set(published).size, 700);
 });
 
+test("a consumer that was deleted is not made again by a bridge that has read from it", async (t) => {
+  if (!hasNats(t)) return;
+  const { manager, stream, rigFor } = await aStream(t);
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const rig = rigFor(service.url, { type: "order.created" });
+  const publish = (n: number) => stream.publish("orders.1", `{"tenant":"acme","n":${n}}`);
+  await publish(1);
+  const bridge = await aBridge(t, rig);
+  await service.until((asked) => asked.length === 1);
+  await manager.consumers.delete("orders", "partner-api-bridge");
+  await publish(2);
+  await bridge.logged(({ why }) =>
+    String(why).startsWith("the consumer partner-api-bridge was deleted"),
+  );
+  await manager.consumers.add("orders", {
+    ...{ durable_name: "partner-api-bridge", ack_policy: "explicit" },
+    ...{ deliver_policy: "by_start_sequence", opt_start_seq: 2 },
+  });
+  await service.until((asked) => asked.length === 2);
+  assert.equal(service.asked[1]?.events[0]?.["dedupe_key"], "orders:orders/2");
+});
+
 test("a consumer that would lose messages is refused, with every reason", async (t) => {
   if (!hasNats(t)) return;
   const { manager, rigFor } = await aStream(t);
   await manager.consumers.add("orders", {
     ...{ durable_name: "bad", ack_policy: "all", max_deliver: 5, filter_subject: "orders.1" },
+    inactive_threshold: 3_600_000_000_000,
   });
   const reason = async (further: object) =>
     /^FAILS orders: (.*)$/m.exec(await checked(rigFor("http://127.0.0.1:1", {}, further)))?.[1];
   assert.equal(
     await reason({ consumer: "bad", subjects: ["orders.2"] }),
     "the consumer bad: ack_policy must be explicit; max_deliver is 5, after which the server gives a message up; " +
+      "it has an inactive_threshold, after which the server deletes it; " +
       "its filter is orders.1, and not orders.2",
   );
   assert.equal(await reason({ stream: "none" }), "there is no stream none");

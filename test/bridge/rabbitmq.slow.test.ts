@@ -73,6 +73,31 @@ test("the page's source publishes and acknowledges, and what is bad goes to its 
   assert.equal((await channel.checkQueue("orders")).messageCount, 0);
 });
 
+test("two headers of different values never are one text", async (t) => {
+  if (!hasRabbitMq(t)) return;
+  const { url, channel, sources } = await anExchange(t);
+  const of = (type: string, value: unknown) => ({ "!": type, value });
+  const rounded = of("int64", 9007199254740993n);
+  const ids = [
+    ...[of("decimal", { places: 2, digits: 1999 }), of("decimal", { places: 3, digits: 5 })],
+    ...[of("decimal", { places: 0, digits: 7 }), of("int64", -9007199254740991n)],
+    ...[Buffer.from([0, 0x80]), Buffer.from([0, 0x81]), of("timestamp", 1764291723), 1.5, rounded],
+  ];
+  for (const id of ids) channel.publish("shop", "a", Buffer.from("{}"), { headers: { id } });
+  await channel.waitForConfirms();
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const event = { organization: "acme", type: "a.b", data: { pointer: "" } };
+  const read = { ...sources[0], event: { ...event, dedupe_key: { header: "id" } } };
+  await aBridge(t, { url: service.url, sources: [read], env: { RABBITMQ_URL: url } });
+  const [aside] = await taken(channel, "orders.aside", 1);
+  const reason = aside?.properties.headers?.["partner-api-reason"] as unknown;
+  assert.equal(reason, "dedupe_key: the message has no header id");
+  await service.until((asked) => asked.flatMap(({ events }) => events).length === 8);
+  const keys = service.asked.flatMap(({ events }) => events.map((one) => one["dedupe_key"]));
+  const texts = ["19.99", "0.005", "7", "-9007199254740991", "0080", "0081", "1764291723", "1.5"];
+  assert.deepEqual(keys, texts);
+});
+
 test("what no queue gets is not acknowledged, and neither is a message of a stream", async (t) => {
   if (!hasRabbitMq(t)) return;
   const { url, channel, sources } = await anExchange(t);

@@ -130,6 +130,29 @@ test("what cannot be set aside is not acknowledged, and what was deleted before 
   await service.until((asked) => numbersIn(asked).size === 20);
 });
 
+test("an entry that was deleted while a dead consumer held it is named, and stops no other", async (t) => {
+  if (!(await hasRedis(t))) return;
+  const { client, rigFor } = await aStream(t);
+  await client.sendCommand(["XGROUP", "CREATE", "orders", "partner-api-bridge", "0", "MKSTREAM"]);
+  await fill(client, 1, 700);
+  const take = ["XREADGROUP", "GROUP", "partner-api-bridge", "dead", "COUNT", "700"];
+  const [[, entries] = ["", []]] = await client.sendCommand<[string, Entry[]][]>([
+    ...[...take, "STREAMS", "orders", ">"],
+  ]);
+  const deleted = entries.slice(0, 600).map(([id]) => id);
+  await client.sendCommand(["XDEL", "orders", ...deleted]);
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const bridge = await aBridge(t, rigFor(service.url, { claim_after: "1s" }));
+  await service.until((asked) => numbersIn(asked).size === 100);
+  const named = () =>
+    bridge.log.flatMap(({ msg, entries: some }) =>
+      msg === "deleted before they were published" ? (some as string[]) : [],
+    );
+  while (named().length < 600) await sleep(20);
+  assert.deepEqual(named().toSorted(), deleted.toSorted());
+  while ((await pendingIn(client))[0] > 0) await sleep(20);
+});
+
 test("after the server's end the bridge reads again what it held", async (t) => {
   if (!(await hasRedis(t))) return;
   const { client, kill, rigFor } = await aStream(t);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
 import { removeEmbedded, startEmbedded } from "../../src/builtin/index.ts";
-import { aBridge, aFakeService, anOutbox, fillOutbox } from "../support/bridge.ts";
+import { aBridge, aFakeService, anOutbox, checked, fillOutbox } from "../support/bridge.ts";
 import { samplesOf } from "../support/page-samples.ts";
 import { aStartingPostgres, checkStarting } from "./starting.ts";
 
@@ -66,6 +66,39 @@ test("without the publication nothing is read, and the reason is a sentence", as
   const { why } = await bridge.logged((line) => line["level"] === "error");
   assert.match(String(why), /publication .* is missing/);
   assert.equal(service.asked.length, 0);
+});
+
+test("a publication that leaves out the id or the key of a row is a fault that names them", async (t) => {
+  const outbox = await aReplicatedOutbox(t);
+  const { db, name } = outbox;
+  const reason = async () =>
+    /^FAILS orders: (.*)$/m.exec(
+      await checked({ url: "http://127.0.0.1:1", sources: [orders(outbox)] }),
+    )?.[1];
+  await db.unsafe(`alter publication ${name} set table outbox (organization, type, data)`);
+  const why = "of public.outbox: its column list lacks it, or it is generated";
+  const unsent = (columns: string) => `the publication ${name} does not send ${columns} ${why}`;
+  assert.equal(await reason(), unsent("id, key, traceparent"));
+  await db.unsafe(`alter publication ${name} set table outbox;
+    alter table outbox drop column key, add key text generated always as (data ->> 'n') stored`);
+  assert.equal(await reason(), unsent("key"));
+});
+
+test("rows of a table that takes the place of the outbox while it is read are published", async (t) => {
+  const outbox = await aReplicatedOutbox(t);
+  const { db, name } = outbox;
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  await db.unsafe(
+    `create table next (like outbox including all); alter publication ${name} add table next`,
+  );
+  await aBridge(t, { url: service.url, sources: [orders(outbox)] });
+  await fillOutbox(db, { last: 10 });
+  await service.until((asked) => numbersIn(asked).size === 10);
+  await db.unsafe(
+    "begin; alter table outbox rename to former; alter table next rename to outbox; commit",
+  );
+  await fillOutbox(db, { first: 11, last: 20 });
+  await service.until((asked) => numbersIn(asked).size === 20);
 });
 
 test("two bridges on one slot: the second one reads when the first one stops", async (t) => {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection, QueryOptions } from "mysql2/promise";
 import type { Tls } from "../settings.ts";
 import { isObject } from "../../lib/objects.ts";
+import { textOf } from "../document.ts";
 import { loadClient, type Source, type SourceContext, SourceFault } from "../source.ts";
 import {
   type Columns,
@@ -72,6 +73,15 @@ export class MySqlRows implements Source<OutboxMessage> {
 
   async receive(max: number, waitMs: number): Promise<OutboxMessage[]> {
     const opened = await this.#open();
+    try {
+      return await this.#receive(opened, max, waitMs);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  async #receive(opened: Opened, max: number, waitMs: number): Promise<OutboxMessage[]> {
     if (!(opened.leads ||= await takeLead(opened))) {
       await this.#pause(Math.min(waitMs, STANDBY_MS));
       return [];
@@ -206,7 +216,7 @@ async function ask(
   opened: Pick<Opened, "connection"> & { isLost: boolean },
   sql: string,
   values: (string | null)[] = [],
-  typeCast: (field: Field) => string | null = textOf,
+  typeCast: (field: Field) => string | null = textIn,
 ): Promise<Row[]> {
   if (opened.isLost) throw new Error("the connection to the database was lost");
   const answered = new AbortController();
@@ -230,8 +240,9 @@ async function lateness(signal: AbortSignal): Promise<never> {
   throw new Error(`the database did not answer within ${ANSWER_MS / 1_000} s`);
 }
 
-function textOf(field: Field): string | null {
-  return field.string("utf8");
+function textIn(field: Field): string | null {
+  const bytes = field.buffer();
+  return bytes === null ? null : textOf(bytes);
 }
 
 const TIMES = new Set(["TIMESTAMP", "DATETIME"]);
@@ -251,7 +262,7 @@ const NUMBERS = new Set([
 /** MariaDB has no type for JSON, but says which text is. A time without a zone is one of UTC. */
 function memberOf(field: Field): string | null {
   const { name, type, length, extendedFormat } = field;
-  const text = textOf(field);
+  const text = textIn(field);
   if (name === ":text") return text;
   const value = (): string => {
     if (text === null) return "null";

@@ -9,6 +9,8 @@ export type Change =
 
 export interface Relation {
   oid: number;
+  /** With its schema, and without quotes. */
+  name: string;
   columns: { name: string; type: number }[];
 }
 
@@ -51,8 +53,7 @@ export class PgOutput {
 
 function relationIn(reader: Reader): Relation {
   const oid = reader.int();
-  reader.text();
-  reader.text();
+  const name = `${reader.text()}.${reader.text()}`;
   reader.skip(1);
   const columns = Array.from({ length: reader.short() }, () => {
     reader.skip(1);
@@ -60,7 +61,7 @@ function relationIn(reader: Reader): Relation {
     reader.skip(4);
     return column;
   });
-  return { oid, columns };
+  return { oid, name, columns };
 }
 
 class Reader {

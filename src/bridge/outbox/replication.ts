@@ -45,7 +45,7 @@ export class OutboxReplication implements Source<Replicated> {
     }
     if (stream.rows.length === 0 && stream.failure === null) await this.#wait(stream, waitMs);
     if (stream.failure !== null) {
-      this.#closeStream();
+      await this.close();
       throw stream.failure;
     }
     const rows = stream.rows.splice(0, max);
@@ -166,8 +166,8 @@ export class OutboxReplication implements Source<Replicated> {
    * Returns the position of the slot. PostgreSQL 18 reads past a publication that is missing, without an error, and what was
    * written meanwhile is gone. So nothing is read before all of it is there.
    */
-  async #requireSlot(session: Session, { oid, name }: Table): Promise<bigint> {
-    const { slot, publication } = this.#settings;
+  async #requireSlot(session: Session, table: Table): Promise<bigint> {
+    const { slot } = this.#settings;
     const [found] = await session.query<Record<"plugin" | "lost" | "here" | "lsn", string>>(
       `select plugin, coalesce(to_jsonb(s) ->> 'wal_status', '') = 'lost' or (to_jsonb(s) ->> 'invalidation_reason') is not null as lost,
               database = current_database() as here, confirmed_flush_lsn - '0/0'::pg_lsn as lsn
@@ -186,13 +186,22 @@ export class OutboxReplication implements Source<Replicated> {
         `PostgreSQL has invalidated the slot ${slot}: read the open rows with \`read: rows\`, then create it again`,
       );
     }
-    const [published] = await session.query<{ inserts: string }>(
-      `select p.pubinsert as inserts from pg_publication p
-        where p.pubname = $1 and (p.puballtables or exists (
-          select from pg_publication_tables t
-            join pg_namespace n on n.nspname = t.schemaname
-            join pg_class c on c.relnamespace = n.oid and c.relname = t.tablename
-           where t.pubname = p.pubname and c.oid = $2::oid))`,
+    await this.#requirePublication(session, table);
+    return BigInt(found.lsn);
+  }
+
+  /** It must send what identifies and orders a row. Before PostgreSQL 18 it never sends a generated column. */
+  async #requirePublication(session: Session, { oid, name, columns }: Table): Promise<void> {
+    const { publication } = this.#settings;
+    const [published] = await session.query<{ inserts: string; sent: string }>(
+      `select p.pubinsert as inserts, (
+                select json_agg(quote_ident(a.attname)) from pg_attribute a
+                 where a.attrelid = c.oid and a.attnum > 0 and (to_jsonb(t) -> 'attnames' ? a.attname) is not false
+                   and (a.attgenerated = '' or current_setting('server_version_num')::integer >= 180000)) as sent
+         from pg_publication p join pg_publication_tables t on t.pubname = p.pubname
+         join pg_namespace n on n.nspname = t.schemaname
+         join pg_class c on c.relnamespace = n.oid and c.relname = t.tablename
+        where p.pubname = $1 and c.oid = $2::oid`,
       [publication, oid],
     );
     if (published?.inserts !== "t") {
@@ -200,7 +209,14 @@ export class OutboxReplication implements Source<Replicated> {
         `the publication ${publication} is missing, or does not publish the inserts of ${name}`,
       );
     }
-    return BigInt(found.lsn);
+    const sent = JSON.parse(published.sent) as string[];
+    const needed = [columns.id, columns.key, columns.headers, columns.traceparent];
+    const unsent = needed.filter((column) => column !== null && !sent.includes(column));
+    if (unsent.length > 0) {
+      throw new SourceFault(
+        `the publication ${publication} does not send ${unsent.join(", ")} of ${name}: its column list lacks it, or it is generated`,
+      );
+    }
   }
 
   async #wait(stream: Stream, ms: number): Promise<void> {

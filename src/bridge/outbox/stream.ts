@@ -92,7 +92,8 @@ function messageOf(
   { table, names }: Pick<Stream, "table" | "names">,
   { relation, values }: Extract<Change, { kind: "insert" }>,
 ): OutboxMessage | null {
-  if (relation.oid !== Number(table.oid)) return null;
+  // A table that was made again has another oid, and one that was renamed another name.
+  if (relation.oid !== Number(table.oid) && relation.name !== table.plainName) return null;
   const at = (column: keyof Columns) => {
     const index = relation.columns.findIndex(({ name }) => name === names[column]);
     return table.columns[column] === null ? null : (values[index] ?? null);

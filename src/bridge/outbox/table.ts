@@ -59,6 +59,7 @@ export function readTableSettings(
 export interface Table {
   oid: string;
   name: string;
+  plainName: string;
   idType: string;
   columns: Columns;
   keeps: boolean;
@@ -68,8 +69,8 @@ export interface Table {
 
 /** Throws one fault that names every column that is missing. */
 export async function describe(session: Session, settings: TableSettings): Promise<Table> {
-  const [row] = await session.query<{ oid: string; name: string; columns: string }>(
-    `select c.oid::text, format('%I.%I', n.nspname, c.relname) as name,
+  const [row] = await session.query<Record<"oid" | "name" | "plain" | "columns", string>>(
+    `select c.oid::text, format('%I.%I', n.nspname, c.relname) as name, n.nspname || '.' || c.relname as plain,
             (select json_object_agg(a.attname, json_build_array(quote_ident(a.attname), format_type(a.atttypid, -1)))
                from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns
        from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -84,6 +85,7 @@ export async function describe(session: Session, settings: TableSettings): Promi
   return {
     oid: row.oid,
     name: row.name,
+    plainName: row.plain,
     idType: known.get(settings.columns.id)?.[1] ?? "text",
     columns,
     keeps: settings.keeps,
