@@ -76,7 +76,10 @@ function readClient(settings: Settings): SQSClientConfig {
   const client: SQSClientConfig = {
     ...(region === null ? {} : { region }),
     ...(endpoint === null ? {} : { endpoint }),
-    requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: REQUEST_MS },
+    requestHandler: {
+      ...{ connectionTimeout: CONNECT_MS, requestTimeout: REQUEST_MS },
+      throwOnRequestTimeout: true, // Else the client only writes a warning.
+    },
   };
   if (settings.has("credentials")) {
     const given = settings.below("credentials");

@@ -1,11 +1,13 @@
 // Depends on: src, docs, package.json
 
 import assert from "node:assert/strict";
+import { createServer } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "yaml";
 import { Afterwards } from "../ledger/afterwards.ts";
 import { aBridge, aFakeService, checked, type TestedBridge } from "../support/bridge.ts";
+import { openPort } from "../support/free-port.ts";
 import { samplesOf } from "../support/page-samples.ts";
 import { assertBalanced, runLedger } from "./ledger.ts";
 import { SHORT } from "./plans.ts";
@@ -115,6 +117,31 @@ test("a group of a FIFO queue keeps its order, also if its requests fail", async
     );
   }
 });
+
+test("a server that is silent is given up, and not waited for without end", async (t) => {
+  const server = createServer((socket) => t.after(() => socket.destroy()));
+  const endpoint = `http://127.0.0.1:${await openPort(t, server)}`;
+  const source = {
+    ...{ name: "orders", kind: "sqs", endpoint, region: "eu-central-1" },
+    ...{ queue: `${endpoint}/0/orders`, set_aside: { queue: `${endpoint}/0/aside` } },
+    credentials: { access_key_id: "test", secret_access_key: "test" },
+  };
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const state = { said: "" };
+  void checked({ url: "http://127.0.0.1:1", sources: [source] }).then(
+    (said) => (state.said = said),
+  );
+  for (let seconds = 0; state.said === "" && seconds < 300; seconds++) {
+    await tick();
+    t.mock.timers.tick(1_000);
+  }
+  assert.match(state.said, /^FAILS orders: not reached: .*30000 ms/m);
+});
+
+/** Lets sockets speak, while the clock stands. */
+async function tick(): Promise<void> {
+  for (let i = 0; i < 20; i++) await new Promise(setImmediate);
+}
 
 type Client = Awaited<ReturnType<typeof startSqs>>["client"];
 
