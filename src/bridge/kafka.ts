@@ -1,5 +1,17 @@
-import type { Admin, Consumer, EachBatchPayload, KafkaConfig, Producer } from "kafkajs";
+import type {
+  Admin,
+  CompressionTypes,
+  Consumer,
+  EachBatchPayload,
+  IMemberAssignment,
+  KafkaConfig,
+  KafkaMessage as Delivery,
+  LogEntry,
+  Producer,
+  TopicPartitionOffset,
+} from "kafkajs";
 import { isObject } from "../lib/objects.ts";
+import { textOf } from "./document.ts";
 import { Inbox } from "./inbox.ts";
 import { Offsets } from "./offsets.ts";
 import type { Settings } from "./settings.ts";
@@ -25,19 +37,27 @@ interface KafkaMessage extends Message {
   partition: number;
   offset: bigint;
   membership: Membership;
-  key: Buffer | null;
-  value: Buffer;
+  delivery: Delivery;
 }
 
 /** What a consumer knows from one balancing of its group to the next. */
 interface Membership {
+  assigned: IMemberAssignment;
   offsets: Map<string, Offsets>;
+}
+
+/** Where a partition begins that is read for the first time. */
+interface Beginning extends TopicPartitionOffset {
+  /** True if the group knows no offset of its topic. */
+  isNew: boolean;
 }
 
 interface Clients {
   consumer: Consumer;
   producer: Producer;
   admin: Admin;
+  /** As the client calls it. */
+  gzip: CompressionTypes;
 }
 
 /** The size of a fetch, which bounds what waits in the client: as objects, small records take several times as much. */
@@ -96,7 +116,7 @@ class KafkaSource implements Source<KafkaMessage> {
   readonly #context: SourceContext<KafkaMessage>;
   readonly #inbox: Inbox<KafkaMessage>;
   #clients: Clients | null = null;
-  #membership: Membership = { offsets: new Map() };
+  #membership: Membership = { assigned: {}, offsets: new Map() };
 
   constructor(settings: KafkaSettings, context: SourceContext<KafkaMessage>) {
     this.#settings = settings;
@@ -122,23 +142,36 @@ class KafkaSource implements Source<KafkaMessage> {
 
   async setAside(message: KafkaMessage, reason: string): Promise<void> {
     if (this.#clients === null) throw new Error("the consumer was closed");
-    const { lane, offset, key, value } = message;
+    const { lane, offset, delivery } = message;
+    const { key, value } = delivery;
+    const { producer, gzip } = this.#clients;
     const headers = {
-      ...Object.fromEntries(message.headers),
+      ...withValues(delivery.headers),
       "partner-api-reason": reason,
       "partner-api-source": `${lane}/${offset}`,
     };
     const { aside: topic } = this.#settings;
-    await this.#clients.producer.send({ topic, acks: -1, messages: [{ key, value, headers }] });
+    // A record that was compressed can be larger than a topic allows without.
+    await producer.send({
+      ...{ topic, acks: -1, compression: gzip, messages: [{ key, value, headers }] },
+    });
     await this.acknowledge([message]);
   }
 
-  lag() {
-    const lags = [...this.#membership.offsets.values()].map((offsets) => offsets.lag);
-    return Promise.resolve({ messages: lags.reduce((sum, lag) => sum + lag, 0) });
+  /** Of the partitions that this bridge reads. What waits is counted while nothing is fetched, too. */
+  async lag() {
+    if (this.#clients === null) return null;
+    const { admin } = this.#clients;
+    const { assigned } = this.#membership;
+    let messages = 0;
+    for (const { topic, partitions } of await this.#committed(admin)) {
+      const own = partitions.filter(({ partition }) => assigned[topic]?.includes(partition));
+      for (const { offset, low, high } of own) messages += Number(high - maxOf(offset, low));
+    }
+    return { messages };
   }
 
-  /** Joins a group of its own, so that no partition moves. */
+  /** Joins a group of its own, so that no partition moves, and reads where the bridge would go on. */
   async check() {
     const group = `${this.#settings.group}-check-${process.pid}`;
     const facts = await this.#open(group);
@@ -158,16 +191,19 @@ class KafkaSource implements Source<KafkaMessage> {
   async close(): Promise<void> {
     const clients = this.#clients;
     this.#clients = null;
-    this.#membership = { offsets: new Map() };
+    this.#membership = { assigned: {}, offsets: new Map() };
     this.#inbox.clear();
-    const closing = Object.values(clients ?? {}) as Clients[keyof Clients][];
+    if (clients === null) return;
+    const closing = [clients.consumer, clients.producer, clients.admin];
     await Promise.allSettled(closing.map((client) => client.disconnect()));
   }
 
   async #open(groupId: string): Promise<string[]> {
     const { default: kafkajs } = await loadClient("kafkajs", () => import("kafkajs"));
-    const { client, topics, begin } = this.#settings;
-    const kafka = new kafkajs.Kafka({ ...client, logLevel: kafkajs.logLevel.NOTHING });
+    const { client, topics, group } = this.#settings;
+    const kafka = new kafkajs.Kafka({
+      ...{ ...client, logLevel: kafkajs.logLevel.ERROR, logCreator: () => refuseReset },
+    });
     const retry = { retries: 2, restartOnFailure: () => Promise.resolve(false) };
     const consumer = kafka.consumer({
       groupId,
@@ -179,20 +215,31 @@ class KafkaSource implements Source<KafkaMessage> {
     const producer = kafka.producer({ allowAutoTopicCreation: false });
     const admin = kafka.admin();
     this.#inbox.clear();
-    this.#clients = { admin, consumer, producer };
+    this.#clients = { admin, consumer, producer, gzip: kafkajs.CompressionTypes.GZIP };
     try {
       await Promise.all([admin.connect(), producer.connect(), consumer.connect()]);
       const facts = await this.#requireTopics(admin);
-      await this.#requireOffsets(admin, groupId);
-      consumer.on("consumer.crash", ({ payload }) => this.#inbox.fail(payload.error));
-      consumer.on("consumer.group_join", () => this.#join());
-      await consumer.subscribe({ topics, fromBeginning: begin === "earliest" });
+      const beginnings = (await this.#requireOffsets(admin)).filter(
+        ({ isNew }) => isNew || groupId !== group,
+      );
+      consumer.on("consumer.crash", ({ payload }) => {
+        this.#begin({});
+        this.#inbox.fail(payload.error);
+      });
+      consumer.on("consumer.group_join", ({ payload }) =>
+        this.#join(consumer, payload.memberAssignment, beginnings),
+      );
+      await consumer.subscribe({ topics, fromBeginning: true });
       await consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,
         partitionsConsumedConcurrently: 8,
         eachBatch: (payload) => this.#take(payload, this.#membership),
       });
+      if (groupId === group && beginnings.length > 0) {
+        await consumer.commitOffsets(this.#own(beginnings));
+        beginnings.length = 0;
+      }
       return facts;
     } catch (error) {
       await this.close();
@@ -200,11 +247,21 @@ class KafkaSource implements Source<KafkaMessage> {
     }
   }
 
-  /** The client begins at the committed offsets again, so nothing of before counts. */
-  #join(): void {
-    this.#membership = { offsets: new Map() };
+  #join(consumer: Consumer, assigned: IMemberAssignment, beginnings: Beginning[]): void {
+    this.#begin(assigned);
+    for (const one of this.#own(beginnings)) consumer.seek(one);
+  }
+
+  /** What was not committed is read again, by this bridge or by another one. So nothing of before counts. */
+  #begin(assigned: IMemberAssignment): void {
+    this.#membership = { assigned, offsets: new Map() };
     this.#inbox.clear();
     this.#context.forget(() => true);
+  }
+
+  #own(beginnings: readonly Beginning[]): Beginning[] {
+    const { assigned } = this.#membership;
+    return beginnings.filter(({ topic, partition }) => assigned[topic]?.includes(partition));
   }
 
   async #take(payload: EachBatchPayload, membership: Membership): Promise<void> {
@@ -215,20 +272,21 @@ class KafkaSource implements Source<KafkaMessage> {
     membership.offsets.set(lane, offsets);
     const isOver = () =>
       !payload.isRunning() || payload.isStale() || membership !== this.#membership;
-    for (const { offset, key, value, headers } of messages) {
+    for (const delivery of messages) {
+      const { offset, key, value, headers } = delivery;
       while (this.#inbox.isFull && !isOver()) {
         await this.#inbox.room(HEARTBEAT_MS);
         await payload.heartbeat();
       }
       if (isOver()) return;
       const at = BigInt(offset);
-      offsets.receive(at, BigInt(batch.highWatermark));
+      offsets.receive(at);
       // A tombstone says that a key is gone. It is no event.
       if (value === null) offsets.settle(at);
       else {
-        const from = { topic, ...(key === null ? {} : { key: key.toString() }) };
+        const from = { topic, ...(key === null ? {} : { key: textOf(key) }) };
         const seen = { lane, identity: `${lane}/${offset}`, headers: textsOf(headers), from };
-        const own = { topic, partition, offset: at, membership, key, value };
+        const own = { topic, partition, offset: at, membership, delivery };
         this.#inbox.put({ ...seen, ...own, body: value });
       }
       payload.resolveOffset(offset);
@@ -268,22 +326,58 @@ class KafkaSource implements Source<KafkaMessage> {
     );
   }
 
-  /** The client would go on at the beginning or the end without a word, and so repeat or skip. */
-  async #requireOffsets(admin: Admin, groupId: string): Promise<void> {
-    const { topics } = this.#settings;
-    for (const { topic, partitions } of await admin.fetchOffsets({ groupId, topics })) {
-      const ends = await admin.fetchTopicOffsets(topic);
-      for (const { partition, offset } of partitions) {
-        const { low = "0", high = "0" } = ends.find((one) => one.partition === partition) ?? {};
-        const [at, first, last] = [offset, low, high].map(BigInt) as [bigint, bigint, bigint];
-        if (at < 0n || (at >= first && at <= last)) continue;
+  /**
+   * The client would go on at the beginning or the end without a word, and so repeat or skip. A partition of which nothing was read is read
+   * from its beginning, unless the whole topic is new to the group and shall be read from its end.
+   */
+  async #requireOffsets(admin: Admin): Promise<Beginning[]> {
+    const { group, begin } = this.#settings;
+    const beginnings: Beginning[] = [];
+    for (const { topic, partitions } of await this.#committed(admin)) {
+      const isNew = begin === "latest" && partitions.every(({ offset }) => offset < 0n);
+      for (const { partition, offset, low, high } of partitions) {
+        const at = offset >= 0n ? offset : isNew ? high : low;
+        beginnings.push({ topic, partition, offset: String(at), isNew });
+        if (at >= low && at <= high) continue;
         throw new SourceFault(
-          `the group ${groupId} is at offset ${offset} of ${topic}/${partition}, which holds ${low} to ${high}: ` +
+          `the group ${group} is at offset ${offset} of ${topic}/${partition}, which holds ${low} to ${high}: ` +
             "set the group's offset with kafka-consumer-groups",
         );
       }
     }
+    return beginnings;
   }
+
+  /** Returns the group's offset of each partition, -1 if there is none, and what the partition holds. */
+  async #committed(admin: Admin) {
+    const { topics, group: groupId } = this.#settings;
+    const committed = await admin.fetchOffsets({ groupId, topics });
+    return Promise.all(
+      committed.map(async ({ topic, partitions }) => {
+        const held = await admin.fetchTopicOffsets(topic);
+        return {
+          topic,
+          partitions: partitions.map(({ partition, offset }) => {
+            const { low = "0", high = "0" } = held.find((one) => one.partition === partition) ?? {};
+            return { partition, offset: BigInt(offset), low: BigInt(low), high: BigInt(high) };
+          }),
+        };
+      }),
+    );
+  }
+}
+
+/**
+ * The client goes on elsewhere if the log has lost the offset that it asks for, and tells only its log. What is thrown there ends the consumer
+ * instead, and the group's offset stays.
+ */
+function refuseReset({ log: { message, ...where } }: LogEntry): void {
+  if (!message.startsWith("Offset out of range, resetting")) return;
+  const { topic, partition } = where as Partial<TopicPartitionOffset>;
+  const fault = new SourceFault(
+    `records of ${topic}/${partition} were removed before they were read`,
+  );
+  throw Object.assign(fault, { retriable: false });
 }
 
 const CHECK_MS = 10_000;
@@ -296,12 +390,25 @@ const STARTING: ReadonlySet<string> = new Set([
   "NOT_LEADER_FOR_PARTITION",
 ]);
 
+function maxOf(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
+}
+
+/** The client can read a header without a value, but not write one. Its types leave it out. */
+function withValues(headers: Delivery["headers"] = {}): Record<string, (string | Buffer)[]> {
+  const entries = Object.entries(headers).map(([name, values]) => {
+    const given = [values].flat() as (string | Buffer | null | undefined)[];
+    return [name, given.filter((value) => value !== null && value !== undefined)] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
 /** Of a name that is repeated, the last value counts. */
 function textsOf(headers: EachBatchPayload["batch"]["messages"][number]["headers"] = {}) {
   const texts = new Map<string, string>();
-  for (const [name, values] of Object.entries(headers)) {
-    const value = Array.isArray(values) ? values.at(-1) : values;
-    if (value !== undefined) texts.set(name.toLowerCase(), value.toString());
+  for (const [name, values] of Object.entries(withValues(headers))) {
+    const value = values.at(-1);
+    if (value !== undefined) texts.set(name.toLowerCase(), textOf(Buffer.from(value)));
   }
   return texts;
 }

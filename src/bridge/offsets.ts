@@ -7,18 +7,14 @@ export class Offsets {
   /** The offset from which a consumer would have to go on. */
   #next = -1n;
   #committed = -1n;
-  #received = 0n;
-  #high = 0n;
 
   constructor(topic: string, partition: number) {
     this.topic = topic;
     this.partition = partition;
   }
 
-  receive(offset: bigint, high: bigint): void {
+  receive(offset: bigint): void {
     this.#open.push(offset);
-    this.#received = offset + 1n;
-    this.#high = high;
   }
 
   settle(offset: bigint): void {
@@ -43,10 +39,5 @@ export class Offsets {
   /** Another commit may have gone further meanwhile. */
   commit(next: bigint): void {
     if (next > this.#committed) this.#committed = next;
-  }
-
-  /** The messages that are not settled: received ones, and those from there to the end. */
-  get lag(): number {
-    return Number(this.#high - this.#received) + this.#open.length;
   }
 }

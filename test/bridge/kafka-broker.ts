@@ -86,6 +86,25 @@ function loadingFor(request: Buffer): Buffer {
   return answer;
 }
 
+/** Writes lines of headers, key and value to the topic `orders`, as Kafka's own client does. `NULL` stands for no value. */
+export async function consoleProduce(
+  brokers: readonly string[],
+  lines: string,
+  codec = "none",
+): Promise<void> {
+  const properties = ["parse.headers=true", "parse.key=true", "null.marker=NULL"];
+  const args = [
+    ...["--bootstrap-server", brokers.join(), "--topic", "orders", "--compression-codec", codec],
+    ...properties.flatMap((one) => ["--reader-property", one]),
+  ];
+  const ran = promisify(execFile)(
+    "java",
+    argumentsOf("org.apache.kafka.tools.ConsoleProducer", args),
+  );
+  ran.child.stdin?.end(lines);
+  await ran;
+}
+
 interface Secure {
   files: TlsFiles;
   /** Of the user `bridge`, for SCRAM-SHA-512 and PLAIN. */
