@@ -46,6 +46,7 @@ const REQUEST_MS = 30_000;
 const CONNECT_MS = 10_000;
 const HELD_MAX = 1_000;
 const FULL_MS = 100;
+const FAILED_MS = 1_000;
 
 export function sqsSource(settings: Settings) {
   const aside = settings.below("set_aside");
@@ -188,27 +189,41 @@ class SqsSource implements Source<SqsMessage> {
     return new sqs.SQS(this.#settings.client);
   }
 
+  /** To fail would give back what is held, and each of these messages would count as received once more. */
   async #receiveAll(opened: Opened): Promise<void> {
+    const { stop, log } = this.#context;
+    const isOver = () => this.#opened !== opened || stop.aborted;
+    let way = IDLE;
+    while (!isOver()) {
+      try {
+        way = await this.#receiveOnce(opened.client, way);
+      } catch (error) {
+        if (isOver()) return;
+        if (this.#held.size === 0) {
+          this.#inbox.fail(error as Error);
+          return;
+        }
+        log.warn({ why: (error as Error).message }, "nothing is received, what is held stays");
+        await sleep(FAILED_MS, null, { signal: stop }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Returns how to ask for the next messages. */
+  async #receiveOnce(client: SQS, way: typeof IDLE): Promise<typeof IDLE> {
     const { queue: QueueUrl, visibilitySeconds: VisibilityTimeout } = this.#settings;
     const { stop: abortSignal } = this.#context;
-    let way = IDLE;
-    try {
-      while (this.#opened === opened && !abortSignal.aborted) {
-        if (this.#inbox.isFull || this.#held.size >= HELD_MAX) {
-          await sleep(FULL_MS, null, { signal: abortSignal });
-          continue;
-        }
-        const { requests, WaitTimeSeconds } = way;
-        const asked = { QueueUrl, VisibilityTimeout, WaitTimeSeconds };
-        const found = await Promise.all(
-          Array.from({ length: requests }, () => receiveFrom(opened.client, asked, abortSignal)),
-        );
-        for (const delivery of found.flat()) this.#take(toMessage(QueueUrl, delivery));
-        way = found.some(({ length }) => length === BATCH) ? BUSY : IDLE;
-      }
-    } catch (error) {
-      if (this.#opened === opened && !abortSignal.aborted) this.#inbox.fail(error as Error);
+    if (this.#inbox.isFull || this.#held.size >= HELD_MAX) {
+      await sleep(FULL_MS, null, { signal: abortSignal });
+      return way;
     }
+    const { requests, WaitTimeSeconds } = way;
+    const asked = { QueueUrl, VisibilityTimeout, WaitTimeSeconds };
+    const found = await Promise.all(
+      Array.from({ length: requests }, () => receiveFrom(client, asked, abortSignal)),
+    );
+    for (const delivery of found.flat()) this.#take(toMessage(QueueUrl, delivery));
+    return found.some(({ length }) => length === BATCH) ? BUSY : IDLE;
   }
 
   #take(message: SqsMessage): void {

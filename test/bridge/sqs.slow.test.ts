@@ -1,7 +1,7 @@
 // Depends on: src, docs, package.json
 
 import assert from "node:assert/strict";
-import { createServer } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "yaml";
@@ -9,6 +9,7 @@ import { Afterwards } from "../ledger/afterwards.ts";
 import { aBridge, aFakeService, checked, type TestedBridge } from "../support/bridge.ts";
 import { openPort } from "../support/free-port.ts";
 import { samplesOf } from "../support/page-samples.ts";
+import { endTogether } from "./broker-server.ts";
 import { assertBalanced, runLedger } from "./ledger.ts";
 import { SHORT } from "./plans.ts";
 import { anSqsBroker, hasSqs, startSqs } from "./sqs-broker.ts";
@@ -118,6 +119,50 @@ test("a group of a FIFO queue keeps its order, also if its requests fail", async
   }
 });
 
+test("what is held stays held while the server cannot be reached, and is not received once more", async (t) => {
+  if (!hasSqs(t)) return;
+  const { client, urlOf, rigFor, env } = await aQueue(t);
+  await fill(client, urlOf("orders"), 20);
+  let isAway = true;
+  const service = await aFakeService(t, () => (isAway ? { status: 503 } : { status: 202 }));
+  const { state, port } = await aProxy(t, Number(new URL(env.AWS_ENDPOINT).port));
+  const event = { organization: "acme", type: { header: "ApproximateReceiveCount" } };
+  const bridge = await aBridge(
+    t,
+    rigFor(service.url, {
+      ...{ endpoint: `http://127.0.0.1:${port}` },
+      event: { ...event, data: { pointer: "" } },
+    }),
+  );
+  while (!(await bridge.get("/metrics")).text.includes('held_messages{source="orders"} 20\n'))
+    await sleep(20);
+  state.isOpen = false;
+  for (const socket of state.sockets) socket.destroy();
+  await sleep(3_000);
+  state.isOpen = true;
+  service.asked.length = 0;
+  isAway = false;
+  await settled(bridge);
+  const types = service.asked.flatMap(({ events }) => events.map(({ type }) => type));
+  assert.deepEqual(new Set(types), new Set(["1"]));
+});
+
+/** Stands before a server, and can be closed. */
+async function aProxy(t: TestContext, port: number) {
+  const state = { isOpen: true, sockets: [] as Socket[] };
+  const server = createServer((socket) => {
+    if (!state.isOpen) {
+      socket.destroy();
+      return;
+    }
+    const behind = connect(port, "127.0.0.1");
+    state.sockets.push(socket);
+    socket.pipe(behind).pipe(socket);
+    endTogether(t, socket, behind);
+  });
+  return { state, port: await openPort(t, server) };
+}
+
 test("a server that is silent is given up, and not waited for without end", async (t) => {
   const server = createServer((socket) => t.after(() => socket.destroy()));
   const endpoint = `http://127.0.0.1:${await openPort(t, server)}`;
@@ -159,7 +204,7 @@ async function aQueue(t: TestContext) {
   const rigFor = (url: string, further = {}) => ({
     ...{ url, sources: [{ ...source, ...local, ...further }], env },
   });
-  return { client, urlOf, rigFor };
+  return { client, urlOf, rigFor, env };
 }
 
 const CREDENTIALS = { access_key_id: { env: "AWS_KEY" }, secret_access_key: { env: "AWS_SECRET" } };
