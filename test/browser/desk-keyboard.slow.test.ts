@@ -108,6 +108,7 @@ describe("the partners' desk with the keyboard alone", { skip }, async () => {
     const { page } = await open(t);
     await page.route("**/api/v1/partner/webhooks", (route) => route.abort());
     await enter(page, "Check a signature");
+    await focusedIs(page, "h1", "Check a signature");
     await type(page, "Headers of the request", "X-VC-Timestamp: 1\nX-VC-Signature: sha256=0");
     await type(page, "Raw body", "{}");
     await type(page, "Signing secret", "whsec_A");
