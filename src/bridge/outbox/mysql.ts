@@ -47,8 +47,9 @@ const CONNECT_MS = 10_000;
 /** A server that is gone without a word is given up after this time. */
 const ANSWER_MS = 45_000;
 const READ_BYTES_MAX = 4 * 1024 * 1024;
-/** The first wait after a read that found something. It doubles up to the configured one. */
-const BUSY_MS = 5;
+/** The first wait after a read that found something. It grows up to the configured one. */
+const BUSY_MS = 2;
+const GROWTH = 1.5;
 const STANDBY_MS = 250;
 /** The number of a command that is not known. Galera answers with it, too. */
 const NOT_JOINED = 1047;
@@ -89,7 +90,7 @@ export class MySqlRows implements Source<OutboxMessage> {
     const messages = await this.#read(opened, max);
     const isIdle = messages.length === 0;
     if (isIdle) await this.#pause(Math.min(waitMs, this.#idleMs));
-    this.#idleMs = Math.min(this.#settings.pollMs, isIdle ? this.#idleMs * 2 : BUSY_MS);
+    this.#idleMs = Math.min(this.#settings.pollMs, isIdle ? this.#idleMs * GROWTH : BUSY_MS);
     for (const { id } of messages) this.#out.add(id);
     return messages;
   }

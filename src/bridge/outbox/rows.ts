@@ -21,8 +21,9 @@ interface RowsSettings extends TableSettings {
 
 /** The documents of one read. A single one may be larger. */
 const READ_BYTES_MAX = 4 * 1024 * 1024;
-/** The first wait after a read that found something. It doubles up to the configured one. */
-const BUSY_MS = 5;
+/** The first wait after a read that found something. It grows up to the configured one. */
+const BUSY_MS = 2;
+const GROWTH = 1.5;
 /** How often a bridge that stands by asks whether the other one is gone. */
 const STANDBY_MS = 250;
 /** Tells the locks of bridges from those of others. The second half is the table's oid. */
@@ -71,7 +72,10 @@ export class OutboxRows implements Source<OutboxMessage> {
     }
     const rows = await this.#read(opened, max);
     if (rows.length === 0) await this.#pause(Math.min(waitMs, this.#idleMs));
-    this.#idleMs = Math.min(this.#settings.pollMs, rows.length > 0 ? BUSY_MS : this.#idleMs * 2);
+    this.#idleMs = Math.min(
+      this.#settings.pollMs,
+      rows.length > 0 ? BUSY_MS : this.#idleMs * GROWTH,
+    );
     for (const { id } of rows) this.#out.add(id);
     return rows.map((row) => toMessage(row, opened.table));
   }
