@@ -8,7 +8,9 @@ import {
   aPublishingService,
   checked,
   fillOutbox,
+  openSource,
 } from "../support/bridge.ts";
+import { Rest } from "../../src/bridge/outbox/rest.ts";
 import { aStartingPostgres, checkStarting } from "./starting.ts";
 
 const orders = (url: string, further: object = {}) => ({
@@ -240,6 +242,40 @@ test("a check asks for the index of open rows if there is none, and only then, h
   assert.equal(await advice(), true, "the primary key leads through all rows that are published");
   assert.equal(await advice({ when_published: "delete" }), false);
   assert.equal(await advice({ columns: { position: "occurred_at" } }), true);
+});
+
+test("a plan that was made while the table was short reads no long one whole", async (t) => {
+  const { db, url } = await anOutbox(t);
+  await db`alter table outbox set (autovacuum_enabled = off)`;
+  const source = openSource(t, { url: "http://localhost:1", sources: [orders(url)] });
+  const readOneByOne = async (rows: number) => {
+    for (let n = 0; n < rows; n++) {
+      const read = await source.receive(1, 1_000);
+      assert.equal(read.length, 1);
+      await source.acknowledge(read);
+    }
+  };
+  await fillOutbox(db, { last: 16 });
+  await db`analyze outbox`;
+  await readOneByOne(16);
+  await fillOutbox(db, { first: 17, last: 20_000 });
+  await db`update outbox set published_at = now()`;
+  await fillOutbox(db, { first: 20_001, last: 20_008 });
+  await readOneByOne(8);
+  await source.close();
+  const sessions = () => db`
+    select from pg_stat_activity where application_name = 'partner-api bridge' and datname = current_database()`;
+  while ((await sessions()).length > 0); // Its end writes the statistics.
+  const [row] = await db<{ read: string }[]>`
+    select seq_tup_read as read from pg_stat_user_tables where relname = 'outbox'`;
+  assert.ok(Number(row?.read) < 50_000, row?.read);
+});
+
+test("a table is read at once while rows come, and seldom once none do", () => {
+  const rest = new Rest(250);
+  assert.equal(rest.afterRead(0, 0), 250);
+  const waits = [0, 4, 40, 400, 4_000].map((ms) => rest.afterRead(ms === 0 ? 1 : 0, 10_000 + ms));
+  assert.deepEqual(waits, [2, 2, 10, 100, 250]);
 });
 
 test("a PostgreSQL that is starting is waited for, by a check and by a bridge, without an error", async (t) => {

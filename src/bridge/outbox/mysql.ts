@@ -5,6 +5,7 @@ import type { Tls } from "../settings.ts";
 import { isObject } from "../../lib/objects.ts";
 import { textOf } from "../document.ts";
 import { loadClient, type Source, type SourceContext, SourceFault } from "../source.ts";
+import { Rest } from "./rest.ts";
 import {
   type Columns,
   columnsOf,
@@ -47,9 +48,6 @@ const CONNECT_MS = 10_000;
 /** A server that is gone without a word is given up after this time. */
 const ANSWER_MS = 45_000;
 const READ_BYTES_MAX = 4 * 1024 * 1024;
-/** The first wait after a read that found something. It grows up to the configured one. */
-const BUSY_MS = 2;
-const GROWTH = 1.5;
 const STANDBY_MS = 250;
 /** The number of a command that is not known. Galera answers with it, too. */
 const NOT_JOINED = 1047;
@@ -64,12 +62,13 @@ export class MySqlRows implements Source<OutboxMessage> {
   #opening: Promise<Opened> | null = null;
   /** The rows that were returned and are not settled. */
   readonly #out = new Set<string>();
-  #idleMs = BUSY_MS;
+  readonly #rest: Rest;
   #rowBytes = READ_BYTES_MAX / 100;
 
   constructor(settings: MySqlSettings, context: SourceContext<OutboxMessage>) {
     this.#settings = settings;
     this.#context = context;
+    this.#rest = new Rest(settings.pollMs);
   }
 
   async receive(max: number, waitMs: number): Promise<OutboxMessage[]> {
@@ -88,9 +87,8 @@ export class MySqlRows implements Source<OutboxMessage> {
       return [];
     }
     const messages = await this.#read(opened, max);
-    const isIdle = messages.length === 0;
-    if (isIdle) await this.#pause(Math.min(waitMs, this.#idleMs));
-    this.#idleMs = Math.min(this.#settings.pollMs, isIdle ? this.#idleMs * GROWTH : BUSY_MS);
+    const restMs = this.#rest.afterRead(messages.length);
+    if (messages.length === 0) await this.#pause(Math.min(waitMs, restMs));
     for (const { id } of messages) this.#out.add(id);
     return messages;
   }

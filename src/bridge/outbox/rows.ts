@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Source, SourceContext } from "../source.ts";
+import { Rest } from "./rest.ts";
 import { isStarting, Session } from "./session.ts";
 import {
   countOpen,
@@ -21,11 +22,10 @@ interface RowsSettings extends TableSettings {
 
 /** The documents of one read. A single one may be larger. */
 const READ_BYTES_MAX = 4 * 1024 * 1024;
-/** The first wait after a read that found something. It grows up to the configured one. */
-const BUSY_MS = 2;
-const GROWTH = 1.5;
 /** How often a bridge that stands by asks whether the other one is gone. */
 const STANDBY_MS = 250;
+/** The plan of a read is kept, and is that of the index also if it was made while the table was short. */
+const SETTINGS = "set enable_seqscan = off; set enable_sort = off; set enable_bitmapscan = off";
 /** Tells the locks of bridges from those of others. The second half is the table's oid. */
 const LOCK = 0x70_61_62_72;
 
@@ -47,12 +47,13 @@ export class OutboxRows implements Source<OutboxMessage> {
   #opening: Promise<Opened> | null = null;
   /** The rows that were returned and are not settled. */
   readonly #out = new Set<string>();
-  #idleMs = BUSY_MS;
+  readonly #rest: Rest;
   #rowBytes = READ_BYTES_MAX / 100;
 
   constructor(settings: RowsSettings, context: SourceContext<OutboxMessage>) {
     this.#settings = settings;
     this.#context = context;
+    this.#rest = new Rest(settings.pollMs);
   }
 
   async receive(max: number, waitMs: number): Promise<OutboxMessage[]> {
@@ -71,11 +72,8 @@ export class OutboxRows implements Source<OutboxMessage> {
       return [];
     }
     const rows = await this.#read(opened, max);
-    if (rows.length === 0) await this.#pause(Math.min(waitMs, this.#idleMs));
-    this.#idleMs = Math.min(
-      this.#settings.pollMs,
-      rows.length > 0 ? BUSY_MS : this.#idleMs * GROWTH,
-    );
+    const restMs = this.#rest.afterRead(rows.length);
+    if (rows.length === 0) await this.#pause(Math.min(waitMs, restMs));
     for (const { id } of rows) this.#out.add(id);
     return rows.map((row) => toMessage(row, opened.table));
   }
@@ -143,6 +141,7 @@ export class OutboxRows implements Source<OutboxMessage> {
   async #connect(): Promise<Opened> {
     const session = await Session.open(this.#settings.url);
     try {
+      await session.query(SETTINGS);
       return { session, table: await describe(session, this.#settings), leads: false };
     } catch (error) {
       await session.close();
@@ -150,11 +149,9 @@ export class OutboxRows implements Source<OutboxMessage> {
     }
   }
 
-  /** Of a small table the planner would scan all rows, and not use the index that it uses later. */
   async #hasIndex({ session, table }: Opened): Promise<boolean> {
-    for (const way of ["seqscan", "sort"]) await session.query(`set enable_${way} = off`);
-    const text = `explain ${openRows(table, 100)}`;
-    const plan = await session.query<{ "QUERY PLAN": string }>(text, [[]]);
+    const text = `explain ${openRows(table)}`;
+    const plan = await session.query<{ "QUERY PLAN": string }>(text, [[], 100]);
     const { publishedAt } = table.columns;
     return plan.every(({ "QUERY PLAN": line }) => {
       const readsPublished = publishedAt !== null && line.includes(`${publishedAt} IS NULL`);
@@ -172,24 +169,10 @@ export class OutboxRows implements Source<OutboxMessage> {
 
   async #read({ session, table }: Opened, max: number): Promise<OutboxRow[]> {
     const limit = Math.max(1, Math.min(max, Math.floor(READ_BYTES_MAX / this.#rowBytes)));
-    const rows = await session.query<OutboxRow>(this.#select(table, limit), [[...this.#out]]);
+    const rows = await session.queryOften<OutboxRow>(readOpen(table), [[...this.#out], limit]);
     const bytes = rows.reduce((sum, row) => sum + row.document.length, 0);
     if (rows.length > 0) this.#rowBytes = bytes / rows.length;
     return rows;
-  }
-
-  /** The total keeps rows that are larger than those before from filling the memory. */
-  #select(table: Table, limit: number): string {
-    const { columns } = table;
-    const column = (quoted: string | null) => (quoted === null ? "null" : `r.${quoted}::text`);
-    return `
-      with read as materialized (
-        select r.${columns.id}::text as id, ${column(columns.key)} as key, ${column(columns.headers)} as headers,
-               ${column(columns.traceparent)} as traceparent, row_to_json(r)::text as document, row_number() over () as nth
-          from (${openRows(table, limit)}) as r)
-      select id, key, headers, traceparent, document
-        from (select *, sum(length(document)) over (order by nth) as total from read) as sized
-       where nth = 1 or total <= ${READ_BYTES_MAX} order by nth`;
   }
 
   async #pause(ms: number): Promise<void> {
@@ -197,9 +180,23 @@ export class OutboxRows implements Source<OutboxMessage> {
   }
 }
 
+/** The total keeps rows that are larger than those before from filling the memory. */
+function readOpen(table: Table): string {
+  const { columns } = table;
+  const column = (quoted: string | null) => (quoted === null ? "null" : `r.${quoted}::text`);
+  return `
+    with read as materialized (
+      select r.${columns.id}::text as id, ${column(columns.key)} as key, ${column(columns.headers)} as headers,
+             ${column(columns.traceparent)} as traceparent, row_to_json(r)::text as document, row_number() over () as nth
+        from (${openRows(table)}) as r)
+    select id, key, headers, traceparent, document
+      from (select *, sum(length(document)) over (order by nth) as total from read) as sized
+     where nth = 1 or total <= ${READ_BYTES_MAX} order by nth`;
+}
+
 /** The first ones that were not returned yet. */
-function openRows({ name, columns, idType, isOpen }: Table, limit: number): string {
+function openRows({ name, columns, idType, isOpen }: Table): string {
   return `
     select * from ${name} where ${isOpen} and ${columns.id} <> all(coalesce($1::text[], '{}')::${idType}[])
-     order by ${columns.position} limit ${limit}`;
+     order by ${columns.position} limit $2::integer`;
 }

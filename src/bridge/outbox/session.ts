@@ -1,4 +1,4 @@
-import type { Client, CustomTypesConfig, QueryResultRow } from "pg";
+import type { Client, CustomTypesConfig, QueryConfig, QueryResultRow } from "pg";
 import { codeOf } from "../../lib/objects.ts";
 import { loadClient } from "../source.ts";
 
@@ -14,6 +14,7 @@ const ANSWER_MS = 45_000;
 /** One connection to the database of an outbox. Once it is lost, every statement throws. */
 export class Session {
   readonly client: Client;
+  readonly #names = new Map<string, string>();
   #lost: Error | null = null;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -44,9 +45,20 @@ export class Session {
 
   /** One statement after the other. Every value of a row is text or null. */
   query<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return this.#ask({ text, values });
+  }
+
+  /** The same, for a text that comes again and again: it is parsed once, and its plan is kept. */
+  queryOften<Row extends QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {
+    let name = this.#names.get(text);
+    if (name === undefined) this.#names.set(text, (name = `partner_api_${this.#names.size}`));
+    return this.#ask({ text, values, name });
+  }
+
+  #ask<Row extends QueryResultRow>(query: QueryConfig): Promise<Row[]> {
     const asked = this.#last.then(async () => {
       if (this.#lost !== null) throw this.#lost;
-      return (await this.client.query<Row>({ text, values, types: TEXTS })).rows;
+      return (await this.client.query<Row>({ ...query, types: TEXTS })).rows;
     });
     this.#last = asked.catch(() => undefined);
     return asked;

@@ -177,16 +177,24 @@ function objectIn(text: string): object {
   }
 }
 
-/** Marks or deletes the rows of durable events. */
+/**
+ * Marks or deletes the rows of durable events. Nobody waits until that is on disk: the row of a mark that a crash of the server
+ * loses comes again, and is a duplicate.
+ */
 export async function settle(
   session: Session,
   table: Table,
   ids: readonly string[],
   now: Date,
 ): Promise<void> {
-  const { publishedAt } = table.columns;
-  if (publishedAt === null) await change(session, table, "delete from", "", ids);
-  else await change(session, table, "update", `set ${publishedAt} = $2`, ids, now);
+  const { name, columns } = table;
+  const returning = "returning set_config('synchronous_commit', 'off', true)";
+  if (columns.publishedAt === null) {
+    await change(session, table, { verb: `delete from ${name}`, returning }, ids);
+  } else {
+    const verb = `update ${name} set ${columns.publishedAt} = $2`;
+    await change(session, table, { verb, returning }, ids, now);
+  }
 }
 
 /** Writes the reason into the row. Returns false if the row is gone. */
@@ -196,24 +204,23 @@ export async function markSetAside(
   id: string,
   reason: string,
 ): Promise<boolean> {
-  const set = `set ${table.columns.setAside} = $2`;
-  return (await change(session, table, "update", set, [id], reason)) > 0;
+  const verb = `update ${table.name} set ${table.columns.setAside} = $2`;
+  return (await change(session, table, { verb, returning: "returning 1" }, [id], reason)) > 0;
 }
 
 /** Throws a fault if a row stays open, because it would be published again and again. Returns how many rows were there. */
 async function change(
   session: Session,
   { name, columns, idType, isOpen }: Table,
-  verb: "update" | "delete from",
-  set: string,
+  { verb, returning }: { verb: string; returning: string },
   ids: readonly string[],
   ...values: unknown[]
 ): Promise<number> {
   const which = `${columns.id} = any($1::text[]::${idType}[])`;
-  const { length: changed } = await session.query(
-    `${verb} ${name} ${set} where ${which} returning 1`,
-    [ids, ...values],
-  );
+  const { length: changed } = await session.queryOften(`${verb} where ${which} ${returning}`, [
+    ids,
+    ...values,
+  ]);
   if (changed === ids.length) return changed;
   const open = `select from ${name} where ${which} and ${isOpen} limit 1`;
   if ((await session.query(open, [ids])).length > 0)
