@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, isUnavailable } from "../../../src/postgres/database.ts";
@@ -72,10 +73,15 @@ test(
 
 test("a statement waits for a connection no longer than its limit", HANGS, async (t) => {
   const { db: pool } = await aGate(t, db, { max: 1 });
-  let letGo: () => void = () => undefined;
-  const held = pool.begin(() => new Promise<void>((resolve) => (letGo = resolve)));
+  const holder = new EventEmitter();
+  const begun = once(holder, "begun");
+  const held = pool.begin(() => {
+    holder.emit("begun");
+    return once(holder, "let go");
+  });
+  await begun;
   await assert.rejects(pool.within(PATIENCE_MS)`select 1`.execute(), /no connection was free/);
-  letGo();
+  holder.emit("let go");
   await held;
   await pool`select 1`;
 });
