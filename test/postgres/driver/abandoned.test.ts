@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect, isUnavailable } from "../../../src/postgres/database.ts";
+import {
+  connect,
+  type Database,
+  type DatabaseOptions,
+  isUnavailable,
+} from "../../../src/postgres/database.ts";
 import { createDatabase, ownerOf } from "../../support/database.ts";
 import { aGate } from "../../support/database-gate.ts";
 
@@ -11,6 +16,13 @@ const PATIENCE_MS = 200;
 const HANGS = { timeout: 60_000 };
 const db = await createDatabase({ max: 1 });
 const owner = ownerOf(db);
+
+/** A pool whose one connection is open, so that a limit does not include the way to it. */
+async function connected(t: TestContext, options: Partial<DatabaseOptions>): Promise<Database> {
+  const { db: pool } = await aGate(t, db, { max: 1, ...options });
+  await pool.within(HANGS.timeout)`select 1`;
+  return pool;
+}
 
 function isOverdue(error: unknown): boolean {
   return (
@@ -30,7 +42,7 @@ test(
   "a statement that takes too long is abandoned, and the server ends its session",
   HANGS,
   async (t) => {
-    const { db: pool } = await aGate(t, db, { max: 1, name: "overdue" });
+    const pool = await connected(t, { name: "overdue" });
     await assert.rejects(pool.within(PATIENCE_MS)`select pg_sleep(60)`.execute(), isOverdue);
     const began = performance.now();
     while ((await sessionsOf("overdue")) > 0) {
@@ -45,7 +57,7 @@ test(
   "a pool with a time limit abandons slower statements, and `within` may allow more time",
   HANGS,
   async (t) => {
-    const { db: pool } = await aGate(t, db, { max: 1, name: "patient", patienceMs: PATIENCE_MS });
+    const pool = await connected(t, { name: "patient", patienceMs: PATIENCE_MS });
     await assert.rejects(pool`select pg_sleep(60)`.execute(), isOverdue);
     const begun = pool.begin((tx) => tx`select pg_sleep(60)`.execute());
     await assert.rejects(begun, isOverdue);
@@ -57,7 +69,7 @@ test(
   "a transaction has one limit for all its statements, and its locks are released at the limit",
   HANGS,
   async (t) => {
-    const { db: pool } = await aGate(t, db, { max: 1, name: "overdue in parts" });
+    const pool = await connected(t, { name: "overdue in parts" });
     const begun = pool.within(PATIENCE_MS).begin(async (tx) => {
       await tx`lock table settings in access share mode`;
       for (;;) await tx`select pg_sleep(${PATIENCE_MS / 4_000})`;
