@@ -12,7 +12,7 @@ import {
 } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { withLock } from "./marks.ts";
+import { withLock } from "./presence.ts";
 
 /** How many files are copied at once. They share one wait for the disk. */
 const AT_ONCE = 16;

@@ -12,7 +12,7 @@ export const DATABASE = "partner";
 /** The folder of all built-in databases that root runs on this machine. */
 const SYSTEM_FOLDER = join("/var/lib", PRODUCT);
 
-/** Where one built-in database lives: its data, socket, log and the marks of its processes. */
+/** Where one built-in database lives: its data, socket, log and the sockets by which its processes show their presence. */
 export interface Home {
   folder: string;
   /** The account that root gave the folder to. Root touches nothing in it. Null: the folder is ours. */

@@ -7,7 +7,7 @@ import { watch } from "./watch.ts";
 export { type Account, accountOf, become } from "./account.ts";
 export { homeFolder, makePath } from "./home.ts";
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   dataDir: string;
   log: (message: string) => void;
   settings?: Record<string, string>;

@@ -53,7 +53,7 @@ export async function dial(
   { room, source = { ipv4: null, ipv6: null }, localChecks = createLocalChecks(source) }: Way = {},
 ): Promise<{ socket: Socket; address: string }> {
   return new Promise((resolve, reject) => {
-    const waiting = inTurn(addresses);
+    const waiting = interleaved(addresses);
     const racing = new Set<Socket>();
     const errors: DialError[] = [];
     let timer: NodeJS.Timeout | undefined;
@@ -118,7 +118,7 @@ export async function dial(
 }
 
 /** IPv4 first: hosts that have both are more often reachable by it, and a missing IPv6 route then costs nothing. */
-function inTurn(addresses: readonly string[]): string[] {
+function interleaved(addresses: readonly string[]): string[] {
   return addresses.toSorted((one, other) => isIP(one) - isIP(other)).slice(0, ADDRESSES_MAX);
 }
 

@@ -2,7 +2,7 @@ import { EvenShare } from "../lib/even-share.ts";
 import { LinkedList } from "../lib/linked-list.ts";
 import type { AddressPolicy } from "./address-policy.ts";
 import type { Connection } from "./connection.ts";
-import { Connections } from "./connections.ts";
+import { ConnectionPool } from "./connection-pool.ts";
 import { type Refusal, refused, type Vetted, Vetting } from "./destination.ts";
 import type { Source } from "./dial.ts";
 import { createNameLookup, type NameLookup, ResolverLoad } from "./names.ts";
@@ -12,7 +12,7 @@ import { trustedRoots } from "./tls.ts";
 
 export { type Cidr, parseCidr } from "../lib/ip-address.ts";
 export type { AddressPolicy } from "./address-policy.ts";
-export { DRAINING_MAX } from "./connections.ts";
+export { DRAINING_MAX } from "./connection-pool.ts";
 export { hostOf, type Refusal, URL_LENGTH_MAX, type Vetted } from "./destination.ts";
 export type { Source } from "./dial.ts";
 export type { LookupResult, NameLookup } from "./names.ts";
@@ -73,9 +73,9 @@ export class Egress {
    */
   readonly #ofChecks: LookUps;
   readonly #shares: EvenShare;
-  readonly #openConnections: () => Connections;
+  readonly #openConnections: () => ConnectionPool;
   /** Opened by the first post, because they watch the time. Checks need none. */
-  #opened: Connections | undefined;
+  #opened: ConnectionPool | undefined;
   readonly #running = new LinkedList<Deadline>();
   #isClosed = false;
 
@@ -94,10 +94,10 @@ export class Egress {
     if (options.lookup) this.#ofPosts.lookup = this.#ofChecks.lookup = options.lookup;
     this.#shares = new EvenShare(maxLookUps);
     this.#openConnections = () =>
-      new Connections(trustedRoots(ca), { max: maxConnections, source, nowMs });
+      new ConnectionPool(trustedRoots(ca), { max: maxConnections, source, nowMs });
   }
 
-  get #connections(): Connections {
+  get #connections(): ConnectionPool {
     return (this.#opened ??= this.#openConnections());
   }
 

@@ -25,7 +25,7 @@ export interface Post {
   timeoutMs: number;
   /** Ends the post, with the fault `stopping`. */
   signal?: AbortSignal | undefined;
-  /** Posts of one group begin one connection in a turn of the event loop, unless their receivers are responsive. */
+  /** Posts of one group begin one connection in an iteration of the event loop, unless their receivers are responsive. */
   group?: string | undefined;
   /**
    * Default: `unknown`. A post to a silent receiver takes no free connection, because it may not leave it to others at its host. A post

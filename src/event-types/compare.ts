@@ -84,7 +84,7 @@ function* compare(
     const how = old === undefined || now === undefined ? undefined : COMPARED[keyword];
     if (keyword === "required") continue;
     if (how) yield* how(old, now, where, whole);
-    else yield `${place(where)}${keyword} ${change(old, now)}`;
+    else yield `${at(where)}${keyword} ${change(old, now)}`;
   }
 }
 
@@ -158,7 +158,7 @@ function compareEither(step: string): Compare {
     }
     return isDeepStrictEqual(before, after)
       ? []
-      : [`${place(path)}the schema ${change(before, after)}`];
+      : [`${at(path)}the schema ${change(before, after)}`];
   };
 }
 
@@ -170,7 +170,7 @@ function* compareLists(
 ): Generator<string> {
   const [old, now] = [before as unknown[], after as unknown[]];
   if (old.length !== now.length) {
-    yield `${place(where)}the number of subschemas changes: it was ${old.length} and is ${now.length}`;
+    yield `${at(where)}the number of subschemas changes: it was ${old.length} and is ${now.length}`;
   } else {
     for (const [i, one] of old.entries()) yield* compareEither("")(one, now[i], where, closed);
   }
@@ -183,14 +183,14 @@ function* compareTypes(before: unknown, after: unknown, where: string): Generato
   const isNarrower = added.every((type) => type === "integer" && old.includes("number"));
   const isWider = gone.every((type) => type === "integer" && now.includes("number"));
   const how = isNarrower ? "is narrower" : isWider ? "is wider" : "changes";
-  yield `${place(where)}the type ${how}: it was ${old.join(" or ")} and is ${now.join(" or ")}`;
+  yield `${at(where)}the type ${how}: it was ${old.join(" or ")} and is ${now.join(" or ")}`;
 }
 
 function* compareEnums(before: unknown, after: unknown, where: string): Generator<string> {
   const [old, now] = [before as unknown[], after as unknown[]];
   const [gone, added] = [beside(old, now), beside(now, old)];
-  if (gone.length > 0) yield `${place(where)}the enum loses ${listed(gone)}`;
-  if (added.length > 0) yield `${place(where)}the enum gains ${listed(added)}`;
+  if (gone.length > 0) yield `${at(where)}the enum loses ${listed(gone)}`;
+  if (added.length > 0) yield `${at(where)}the enum gains ${listed(added)}`;
 }
 
 function beside<Value>(values: readonly Value[], others: readonly Value[]): Value[] {
@@ -208,6 +208,6 @@ function shown(value: unknown): string {
   return text.length <= 80 ? text : `${text.slice(0, 80)}…`;
 }
 
-function place(where: string): string {
+function at(where: string): string {
   return where === "" ? "" : `${where}: `;
 }

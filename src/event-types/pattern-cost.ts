@@ -1,7 +1,7 @@
 import type { AST } from "@eslint-community/regexpp";
 
 /** How the steps of a match grow with the length of the text: `factor` times its length to the power of `degree`. */
-export interface PatternCost {
+interface PatternCost {
   factor: number;
   /** Infinity: the steps may double with each character. */
   degree: number;

@@ -4,7 +4,7 @@ import { consoleRoutes } from "../http/docs/routes.ts";
 import { BUILT_SITE } from "../http/docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../http/health.ts";
 import { openApiRoute } from "../http/openapi.ts";
-import { createHostCheck, createSignIns } from "../http/operator-admission.ts";
+import { createHostCheck, createSignIns } from "../http/operator-authentication.ts";
 import {
   CONTACT,
   decorateForOperators,
@@ -70,7 +70,7 @@ export function buildGatewayApp(
         await open.after();
       });
       await api.register(async (guarded: App) => {
-        guarded.addHook("onRequest", signIns.admit);
+        guarded.addHook("onRequest", signIns.authenticate);
         const parts = { cells, clock, headers: headersOf(tokens), connectionsMax: maxConnections };
         spreadRoutes(guarded, { cells, own: ownResponses(guarded, parts) });
         takeTurns(guarded, new OperatorTurns(TURNS));

@@ -16,7 +16,7 @@ import type { OperatorToken } from "../subjects/operators/rules.ts";
 /** The settings of the gateway. Those that the service has too mean the same. */
 export interface GatewayConfig {
   /** The first one reserves the slugs. */
-  readonly cells: readonly [CellPlace, ...CellPlace[]];
+  readonly cells: readonly [CellAddress, ...CellAddress[]];
   readonly operatorHost: string;
   readonly operatorPort: number;
   readonly allowedHosts: string[];
@@ -31,14 +31,14 @@ export interface GatewayConfig {
 }
 
 /** A cell and the URL of its operators' listener. */
-export interface CellPlace {
+interface CellAddress {
   name: string;
   url: string;
 }
 
 const CELLS_MAX = 64;
 
-const cellPlace: Format<CellPlace> = {
+const cellAddress: Format<CellAddress> = {
   parse: (text) => {
     const [, name, written = ""] = /^([0-9a-z]{2})=(.*)$/s.exec(text) ?? [];
     const url = baseUrl.parse(written);
@@ -51,7 +51,7 @@ const cellPlace: Format<CellPlace> = {
 /** Reads the whole configuration. Throws one error that names every fault in it, and no secret. */
 export function loadGatewayConfig(variables: NodeJS.ProcessEnv): GatewayConfig {
   const env = new Environment(variables);
-  const [first = NOWHERE, ...others] = env.list("CELLS", cellPlace, CELLS_MAX, /\s+/) ?? [];
+  const [first = NOWHERE, ...others] = env.list("CELLS", cellAddress, CELLS_MAX, /\s+/) ?? [];
   const cells = [first, ...others] as const;
   if (!env.isSet("ADMIN_TOKEN")) env.fault("ADMIN_TOKEN", "must be set, as the cells have it");
   if (!env.isSet("CELLS"))
@@ -80,4 +80,4 @@ export function loadGatewayConfig(variables: NodeJS.ProcessEnv): GatewayConfig {
   return config;
 }
 
-const NOWHERE: CellPlace = { name: "", url: "" };
+const NOWHERE: CellAddress = { name: "", url: "" };

@@ -36,7 +36,7 @@ export async function startGateway(
     back: (cell) => log.info({ cell }, "the cell works again"),
   };
   const [first, ...others] = config.cells;
-  const open = (place: typeof first) => new Cell(place, { clock, watch });
+  const open = (address: typeof first) => new Cell(address, { clock, watch });
   const cells = new Cells([open(first), ...others.map(open)]);
   metrics.watchCells(cells.all);
 

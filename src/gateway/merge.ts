@@ -45,11 +45,13 @@ export function mergePages(
   const isBehind = (a: string, b: string) => (isAscending ? a > b : a < b);
   const compare = (a: { at: string }, b: { at: string }) =>
     isBehind(a.at, b.at) ? 1 : Number(isBehind(b.at, a.at)) * -1;
-  const place = (cursor: string) => ({ cursor, at: positionIn(cursor) });
+  const withPosition = (cursor: string) => ({ cursor, at: positionIn(cursor) });
   const entries = pages.flatMap(({ items, cursors }) =>
-    items.map((item, i) => ({ item, ...place(cursors[i] ?? "") })),
+    items.map((item, i) => ({ item, ...withPosition(cursors[i] ?? "") })),
   );
-  const ends = pages.flatMap(({ next_cursor: next }) => (next === null ? [] : [place(next)]));
+  const ends = pages.flatMap(({ next_cursor: next }) =>
+    next === null ? [] : [withPosition(next)],
+  );
   const [end = null] = ends.sort(compare);
   const known = entries.filter((entry) => end === null || compare(entry, end) <= 0).sort(compare);
   const groups = [...groupBy(known, ({ at }) => at).values()];

@@ -79,13 +79,13 @@ function streamsFor(app: App, parts: Parts): Respond {
   });
   return async (request, asked, reply) => {
     const { session } = request;
-    const isAdmitted = () =>
+    const isAccepted = () =>
       cells.gather({ ...asked, path: `${API}/session` }).then(
         () => true,
         (error: unknown) => error instanceof Busy,
       );
     const isOpen = async () =>
-      session === null || (clock() < session.endsAt && (await isAdmitted()));
+      session === null || (clock() < session.endsAt && (await isAccepted()));
     if (!(await isOpen())) throw new PartnerError("unauthenticated", "The session has ended.");
     return followOverview(streams, { request, reply, isOpen });
   };

@@ -20,13 +20,12 @@ export async function placeOrganization(
 ): Promise<Said> {
   const { slug } = request;
   if (await isTaken(cells, slug, headers)) throw slugTaken();
-  const cell = wanted ?? (await findSmallest(cells, headers));
-  const reserved = await reserve(cells.all[0], { slug, cell }, headers);
-  const place = cells.named(reserved);
-  if (!place) throw slugTaken();
+  const name = wanted ?? (await findSmallest(cells, headers));
+  const cell = cells.named(await reserve(cells.all[0], { slug, cell: name }, headers));
+  if (!cell) throw slugTaken();
   const body = JSON.stringify(request);
   const path = `${API}/organizations`;
-  return new Said(place, await place.change({ method: "POST", path, headers, body }));
+  return new Said(cell, await cell.change({ method: "POST", path, headers, body }));
 }
 
 /** Finds organizations that were created without a reservation, such as in a cell before it was joined with others. */

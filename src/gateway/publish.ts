@@ -11,14 +11,14 @@ import type { Cell, CellAnswer, CellRequest } from "./cell.ts";
 import { API, type Cells, noAnswer, read, Said } from "./cells.ts";
 
 /** The organizations whose cells are remembered. One never leaves its cell, and its slug is never given again. */
-const PLACES_MAX = 100_000;
+const KNOWN_MAX = 100_000;
 /** How much is encoded in one step, in characters: about a millisecond. */
 const STEP_CHARACTERS = 131_072;
 
 /** The events of a request that belong to one cell. */
 interface Share {
   cell: Cell;
-  /** The places of its events in the request. Null if the request is not a list. */
+  /** The indexes of its events in the request. Null if the request is not a list. */
   indexes: number[] | null;
   body: string;
 }
@@ -27,7 +27,7 @@ interface Share {
 export class Publisher {
   readonly #cells: Cells;
   readonly #headers: CellRequest["headers"];
-  readonly #places = new BoundedCache<string, Cell>(PLACES_MAX);
+  readonly #known = new BoundedCache<string, Cell>(KNOWN_MAX);
 
   /** `headers`: of the gateway's own requests. */
   constructor(cells: Cells, headers: CellRequest["headers"]) {
@@ -69,7 +69,7 @@ export class Publisher {
     const all = isList ? [...events.values()] : [given];
     const names = [...new Set(all.map(organizationOf))].filter((name) => name !== null);
     const anyCell = (await this.#find(names)) ?? this.#cells.all[0];
-    const cellOf = (event: unknown) => this.#places.get(organizationOf(event) ?? "") ?? anyCell;
+    const cellOf = (event: unknown) => this.#known.get(organizationOf(event) ?? "") ?? anyCell;
     const indexed = all.map((event, index) => ({ event, index }));
     const parts = [...groupBy(indexed, ({ event }) => cellOf(event))];
     return Promise.all(
@@ -83,9 +83,9 @@ export class Publisher {
 
   /** Finds the cells of organizations. Returns the cell that refuses the events of those that do not exist. */
   async #find(names: string[]): Promise<Cell | undefined> {
-    const [known] = names.flatMap((name) => this.#places.get(name) ?? []);
+    const [known] = names.flatMap((name) => this.#known.get(name) ?? []);
     const isSought = (name: string) =>
-      !this.#places.get(name) && (SLUG.test(name) || parseId("org", name) !== null);
+      !this.#known.get(name) && (SLUG.test(name) || parseId("org", name) !== null);
     const sought = names.filter(isSought);
     if (sought.length === 0 && known) return known;
     const pages = await Promise.all(
@@ -98,7 +98,7 @@ export class Publisher {
     );
     for (const { cell, body } of pages.flatMap(({ parts }) => parts))
       for (const { id, slug } of body.items)
-        for (const name of [id, slug]) this.#places.set(name, cell);
+        for (const name of [id, slug]) this.#known.set(name, cell);
     const away = new Set(pages.flatMap(({ unreachable }) => unreachable));
     if (away.size > 0 && sought.some(isSought)) throw noAnswer([...away].sort());
     return pages[0]?.parts[0]?.cell;
@@ -125,7 +125,7 @@ function* encode(events: unknown[]): Generator<undefined, string[]> {
   return texts;
 }
 
-/** Returns what a cell finds wrong with its events, by their places in the request. */
+/** Returns what a cell finds wrong with its events, by their indexes in the request. */
 function faultsOf(said: Said, indexes: number[] | null): Fault[] {
   if (said.answer.status === 204) return [];
   if (said.answer.status !== 422) throw said;
@@ -154,8 +154,8 @@ async function join(shares: Share[], publishing: Promise<CellAnswer>[]): Promise
     const result = results[i];
     if (result?.status !== "fulfilled" || result.value.status !== 202) failed.push(cell.name);
     else
-      (read(result.value) as { items: object[] }).items.forEach((item, place) => {
-        items[indexes?.[place] ?? 0] = item;
+      (read(result.value) as { items: object[] }).items.forEach((item, index) => {
+        items[indexes?.[index] ?? 0] = item;
       });
   });
   if (failed.length === 0) return items;

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { App } from "../http/app.ts";
-import { joinSessions, SESSION_COOKIE, sessionsOf } from "../http/operator-admission.ts";
+import { joinSessions, SESSION_COOKIE, sessionsOf } from "../http/operator-authentication.ts";
 import { readPageRequest } from "../http/schema.ts";
 import type { Spread } from "../http/spread.ts";
 import { USER_AGENT } from "../lib/product.ts";

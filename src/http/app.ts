@@ -19,7 +19,7 @@ declare module "fastify" {
     scope?: Scope;
   }
   interface FastifyRequest {
-    /** Null until the request is admitted. On a route with a scope it is set before the handler runs. */
+    /** Null until the request is authenticated. On a route with a scope it is set before the handler runs. */
     caller: Caller | null;
   }
 }

@@ -11,14 +11,14 @@ import { noSuch, PartnerError } from "../lib/errors.ts";
 import { NO_TRACER, type Tracer } from "../lib/tracing.ts";
 import { type App, BODY_BYTES_MAX, HEAD_BYTES_MAX } from "./app.ts";
 import { askForBodies, decodable, readJsonBodies } from "./bodies.ts";
-import { boundConnections, sendClientsAway, watchAnswers } from "./connections.ts";
+import { boundConnections, sendClientsAway, watchAnswers } from "./connection-limits.ts";
 import { answer, createErrorHandler, createParserErrorHandler } from "./errors.ts";
 import { requestIdOf, standardHeaders, timesGiven } from "./headers.ts";
 import { cutLongLists, DOCUMENTED } from "./openapi.ts";
 import { ProblemSchema } from "./problem.ts";
 import { endRequestSpan, RequestLog, traceRequests } from "./request-log.ts";
 import { endConnectionsAtStop } from "./stopping.ts";
-import { Turns } from "./turns.ts";
+import { Pipelines } from "./pipelining.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
@@ -125,7 +125,7 @@ export function buildApp({
 }: AppOptions): App {
   const ms = { ...TIMEOUTS_MS, ...timeouts };
   const sendError = createErrorHandler(baseUrl, onUnavailable);
-  const turns = new Turns();
+  const pipelines = new Pipelines();
   const requestLog = new RequestLog(logger);
 
   const app = Fastify({
@@ -160,7 +160,7 @@ export function buildApp({
       customOptions: { allErrors: true, verbose: true, coerceTypes: false, keywords: [DOCUMENTED] },
     },
 
-    clientErrorHandler: createParserErrorHandler(baseUrl, turns),
+    clientErrorHandler: createParserErrorHandler(baseUrl, pipelines),
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   boundConnections(app, maxConnections ?? CONNECTIONS_MAX);
@@ -181,11 +181,11 @@ export function buildApp({
     requestLog.requestAbandoned(request, reply);
     endRequestSpan(request, null);
   });
-  endConnectionsAtStop(app, open, { baseUrl, turns });
-  sendClientsAway(app, { isStopping, turns });
+  endConnectionsAtStop(app, open, { baseUrl, pipelines });
+  sendClientsAway(app, { isStopping, pipelines });
   app.addHook("onRequest", ({ id, raw }, reply, done) => {
     reply.headers(standardHeaders(id));
-    turns.take(raw, reply.raw, done);
+    pipelines.take(raw, reply.raw, done);
   });
   app.addHook("onRequest", (request, reply, done) => {
     done(faultOfHead(request, reply, checkHost));
@@ -194,22 +194,26 @@ export function buildApp({
   askForBodies(app);
   cutLongLists(app);
   app.addHook("onResponse", ({ raw }, _reply, done) => {
-    turns.end(raw);
+    pipelines.end(raw);
     done();
   });
-  refuseNothingInSilence(app, baseUrl, turns);
+  refuseNothingInSilence(app, baseUrl, pipelines);
   return app;
 }
 
 /** Without these listeners Node answers some requests in a shape of its own, or not at all. */
-function refuseNothingInSilence({ server }: App, baseUrl: () => string, turns: Turns): void {
+function refuseNothingInSilence(
+  { server }: App,
+  baseUrl: () => string,
+  pipelines: Pipelines,
+): void {
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     server.emit("request", request, response); // An unknown expectation is ignored.
   });
   server.on("connect", (_request: IncomingMessage, socket: Socket) => {
     socket.on("error", () => undefined); // Node has no listener on this socket any more.
     socket.resume();
-    turns.takeLast(socket, () => {
+    pipelines.takeLast(socket, () => {
       answer(
         socket,
         new PartnerError("malformed_request", "This server is not a proxy, so it refuses CONNECT."),

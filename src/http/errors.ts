@@ -7,7 +7,7 @@ import { isCrowded, isUnavailable } from "../postgres/database.ts";
 import { HEAD_BYTES_MAX } from "./app.ts";
 import { standardHeaders } from "./headers.ts";
 import { faultsOf, problemHeaders, PROBLEMS, toProblem } from "./problem.ts";
-import type { Turns } from "./turns.ts";
+import type { Pipelines } from "./pipelining.ts";
 
 const NO_SUCH_RESOURCE = "There is no such resource.";
 const NO_BODY = "The body is missing: send JSON.";
@@ -109,7 +109,7 @@ const PARSER = new Map<string | undefined, readonly [ErrorCode, string]>([
 /** Answers input that is not HTTP, or is too slow or too large to become a request, in the shape of every other error. */
 export function createParserErrorHandler(
   baseUrl: () => string,
-  turns: Turns,
+  pipelines: Pipelines,
 ): (error: Error & { code?: string }, socket: Socket) => void {
   const reported = new WeakSet<Socket>();
   return (error, socket) => {
@@ -120,7 +120,7 @@ export function createParserErrorHandler(
     // Nothing after the first error can be a request, but Node reports each further piece.
     if (reported.has(socket)) return;
     reported.add(socket);
-    turns.takeLast(socket, () => {
+    pipelines.takeLast(socket, () => {
       if (socket.writable) answer(socket, ofParser(error.code), baseUrl());
     });
   };

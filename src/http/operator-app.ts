@@ -31,7 +31,7 @@ import {
   signOutRoute,
 } from "../subjects/operators/routes.ts";
 import type { OperatorToken, Session } from "../subjects/operators/rules.ts";
-import { wasEnded } from "../subjects/operators/sessions.ts";
+import { isSessionEnded } from "../subjects/operators/sql.ts";
 import { takeTurns } from "../subjects/operators/turns.ts";
 import {
   closeOrganizationRoute,
@@ -65,7 +65,7 @@ import {
   createSignIns,
   SESSION_COOKIE,
   type SignIns,
-} from "./operator-admission.ts";
+} from "./operator-authentication.ts";
 import { recordChangesOf, recordLater } from "./operator.ts";
 import { requireSpread } from "./spread.ts";
 
@@ -172,7 +172,7 @@ export function buildOperatorApp(
 
   app.register(
     async (api: App) => {
-      const hasEnded = (session: Session) => wasEnded(deps, session);
+      const hasEnded = ({ nonce }: Session) => isSessionEnded(deps.db, nonce);
       const signIns = createSignIns({ clock: deps.clock, hasEnded }, tokens);
       openApiRoute(api, OPERATOR_DOCUMENT, { baseUrl: SAME_SERVER, contact: CONTACT });
       // Registered after the document, which includes it.
@@ -186,7 +186,7 @@ export function buildOperatorApp(
           reply.header(CELL_HEADER, deps.cell);
           done();
         });
-        guarded.addHook("onRequest", signIns.admit);
+        guarded.addHook("onRequest", signIns.authenticate);
         takeTurns(guarded);
         operatorRoutes(guarded, deps, { signIns, connectionsMax: maxConnections });
         await guarded.after();

@@ -9,7 +9,7 @@ import {
 } from "../subjects/operators/changes.ts";
 import type { ChangeWay, NewChange } from "../subjects/operators/sql.ts";
 import type { App } from "./app.ts";
-import { operatorOf } from "./operator-admission.ts";
+import { operatorOf } from "./operator-authentication.ts";
 import { problems } from "./problem.ts";
 import { PageQuery } from "./schema.ts";
 

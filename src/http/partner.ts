@@ -49,7 +49,7 @@ function rateLimitHeaders({ limit, remaining, resetSeconds }: Allowance): Record
   };
 }
 
-/** Returns the caller, in a handler that only admitted requests reach. */
+/** Returns the caller, in a handler that only authenticated requests reach. */
 export function callerOf({ caller }: Pick<FastifyRequest, "caller">): Caller {
   if (caller === null) throw new Error("the route declares no scope, so it has no caller");
   return caller;

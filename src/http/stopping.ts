@@ -4,7 +4,7 @@ import type { FastifyReply } from "fastify";
 import { PartnerError } from "../lib/errors.ts";
 import type { App } from "./app.ts";
 import { answer } from "./errors.ts";
-import type { Turns } from "./turns.ts";
+import type { Pipelines } from "./pipelining.ts";
 
 const STOPPING = new PartnerError("unavailable", "The service is stopping: try again.", {
   retryAfter: 1,
@@ -21,7 +21,7 @@ const SILENT_MS = 100;
 export function endConnectionsAtStop(
   app: App,
   open: Iterable<FastifyReply>,
-  { baseUrl, turns }: { baseUrl: () => string; turns: Turns },
+  { baseUrl, pipelines }: { baseUrl: () => string; pipelines: Pipelines },
 ): void {
   const connections = new Set<Socket>();
   let isStopping = false;
@@ -65,7 +65,7 @@ export function endConnectionsAtStop(
 
   /** Refuses an incomplete head, and closes the connection. Behind an unread answer it sends no refusal. */
   function refuseRest(socket: Socket): void {
-    turns.takeLast(socket, () => {
+    pipelines.takeLast(socket, () => {
       answer(socket, STOPPING, baseUrl());
       socket.destroySoon();
     });

@@ -19,7 +19,7 @@ import {
   renewExport,
 } from "../subjects/activity/exports-sql.ts";
 import type { Dependencies } from "../subjects/dependencies.ts";
-import { partitionsTurnMs } from "./maintenance.ts";
+import { partitionsIntervalMs } from "./maintenance.ts";
 
 const SCHEMA = /^(?:[a-z_][a-z0-9_]*|"(?:[^"/\p{C}]|"")+")$/u;
 const PARTITION =
@@ -198,8 +198,8 @@ export function requireSafeExport({
 
 /** Returns the file that is run for this name, as `execvp` finds it. Null if there is none. */
 export async function findProgram(name: string, path = ""): Promise<string | null> {
-  const places = name.includes("/") ? [name] : path.split(delimiter).map((one) => join(one, name));
-  for (const place of places) if (await isProgram(place)) return place;
+  const paths = name.includes("/") ? [name] : path.split(delimiter).map((one) => join(one, name));
+  for (const candidate of paths) if (await isProgram(candidate)) return candidate;
   return null;
 }
 
@@ -254,7 +254,7 @@ export function startExporting(
   const exportAll = async () => {
     while (!signal.aborted && (await exportNext(deps, connected, { ...exporting, signal })));
   };
-  const stop = repeat(partitionsTurnMs(retentionMs), exportAll, exporting.onError);
+  const stop = repeat(partitionsIntervalMs(retentionMs), exportAll, exporting.onError);
   return async () => {
     stopping.abort();
     await stop();

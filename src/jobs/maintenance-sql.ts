@@ -5,7 +5,7 @@ const HISTORY = ["finished_deliveries", "attempts", "events", "activity_minutes"
 
 /**
  * Creates the partitions for the time around `now`, and moves strays into their partitions. Throws if a lock is not free soon
- * (see `isInUse`). After `signal` aborts, the next turn does the rest.
+ * (see `isInUse`). After `signal` aborts, the next run does the rest.
  */
 export async function createPartitions(
   db: Database,
@@ -15,8 +15,8 @@ export async function createPartitions(
   for (const table of HISTORY) {
     if (signal?.aborted) return;
     const move = (tx: Queryable) => tx<Count>`select move_strays(${table})::int as count`;
-    await turn(db, move); // First, because PostgreSQL reads all strays for each new partition, while writers wait.
-    await turn(db, (tx) => tx`select create_partitions(${table}, ${now})`);
+    await exclusively(db, move); // First, because PostgreSQL reads all strays for each new partition, while writers wait.
+    await exclusively(db, (tx) => tx`select create_partitions(${table}, ${now})`);
     await untilNone(db, move, signal);
   }
 }
@@ -66,7 +66,7 @@ async function untilNone(
 ): Promise<number> {
   let total = 0;
   while (!signal?.aborted) {
-    const [{ count }] = await turn(db, work);
+    const [{ count }] = await exclusively(db, work);
     if (count === 0) break;
     total += count;
   }
@@ -78,7 +78,10 @@ async function untilNone(
  * another process, too, because that may stand still. It does so before the server looks for deadlocks, after a second, which
  * might end a request instead.
  */
-async function turn<Rows>(db: Database, work: (tx: Queryable) => Promise<Rows>): Promise<Rows> {
+async function exclusively<Rows>(
+  db: Database,
+  work: (tx: Queryable) => Promise<Rows>,
+): Promise<Rows> {
   let rows: Rows | undefined;
   await db.begin(async (tx) => {
     await tx`set local lock_timeout = '500ms'`;

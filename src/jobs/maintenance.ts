@@ -50,14 +50,14 @@ export function startMaintenance(
   },
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  const turnMs = partitionsTurnMs(retentionMs);
-  const turning = { exportsHistory, onInUse, signal: stopping.signal };
+  const intervalMs = partitionsIntervalMs(retentionMs);
+  const options = { exportsHistory, onInUse, signal: stopping.signal };
   const repeated = [
-    every(turnMs, () => turnPartitions(deps, turning)),
+    every(intervalMs, () => maintainPartitions(deps, options)),
     every(KEYS_USED_MS, () => recordKeysUsed(deps)),
     every(SESSIONS_MS, () => forgetEndedSessions(deps, stopping.signal)),
     every(EXPIRED_KEYS_MS, () => deleteExpiredKeys(deps, stopping.signal)),
-    every(turnMs, () => rollUpActivity(deps, stopping.signal)),
+    every(intervalMs, () => rollUpActivity(deps, stopping.signal)),
     every(LIMITED_MS, () => publishLimitNotices(deps)),
     every(CLOCK_MS, () => clock.measure()),
     every(standstillMs / 2, async () => {
@@ -79,8 +79,8 @@ export function startMaintenance(
   }
 }
 
-/** The time between two turns of the partitions. */
-export function partitionsTurnMs(retentionMs: number): number {
+/** The time between two runs of the partitions' maintenance. */
+export function partitionsIntervalMs(retentionMs: number): number {
   return Math.min(PARTITIONS_MAX_MS, Math.max(1_000, retentionMs / 60));
 }
 
@@ -90,7 +90,7 @@ export function partitionsTurnMs(retentionMs: number): number {
  * an error of its own, so it does not count as an outage (`isUnavailable`). After `signal` aborts, stops before the next
  * transaction.
  */
-export async function turnPartitions(
+export async function maintainPartitions(
   deps: Pick<Dependencies, "db" | "clock">,
   {
     exportsHistory,

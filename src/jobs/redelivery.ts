@@ -1,8 +1,10 @@
 import { after } from "../lib/clock.ts";
-import { numberedId, type SubscriptionId } from "../lib/ids.ts";
+import { type DeliveryId, numberedId, type SubscriptionId } from "../lib/ids.ts";
 import { repeat } from "../lib/parts.ts";
 import type { Queryable } from "../postgres/database.ts";
 import { countCancelled } from "../subjects/activity/counted.ts";
+import { type CancelledCount, cancelForReason } from "../subjects/deliveries/cancellation-sql.ts";
+import { listPassedWaiting, makeAllDue } from "../subjects/deliveries/waiting-sql.ts";
 import type { Dependencies } from "../subjects/dependencies.ts";
 import {
   batchOf,
@@ -15,7 +17,7 @@ import {
   hasOpenJobs,
   insertRedeliveries,
   type Job,
-  type JobPlace,
+  type JobPosition,
   listPassed,
   listRedelivered,
   lockFinished,
@@ -26,30 +28,39 @@ import {
   tryLockJobs,
 } from "../subjects/redeliveries/sql.ts";
 import { findSubscriptions } from "../subjects/subscriptions/sql.ts";
-import { continueWaiting, STEPS_MAX } from "./waiting-turn.ts";
+
+/** The most reads in one run. */
+const STEPS_MAX = 20;
+
+/** The consequences of a run. */
+interface Written {
+  /** The subscriptions that now have something due. */
+  targets: Set<SubscriptionId>;
+  cancelled: CancelledCount[];
+}
 
 /**
- * Writes the next deliveries of a job. They, their marks and the job's place share one transaction, so that a crash neither
- * repeats nor loses any. One process at a time has a turn. Returns false if no job has anything to do now.
+ * Writes the next deliveries of a job. They, the records of what was sent again and the job's position share one transaction, so
+ * that a crash neither repeats nor loses any. One process at a time runs a job. Returns false if no job has anything to do now.
  */
-export async function takeRedeliveryTurn({
+export async function runRedelivery({
   db,
   clock,
   nudge,
   activity,
 }: Pick<Dependencies, "db" | "clock" | "nudge" | "activity">): Promise<boolean> {
   const now = clock();
-  const turn = await db.begin(async (tx) => {
+  const run = await db.begin(async (tx) => {
     if (!(await tryLockJobs(tx))) return null;
     const job = await lockNextJob(tx, now);
     if (job === null) return null;
     if (job.action !== "redeliver") return { job, ...(await continueWaiting(tx, job, now)) };
     return { job, targets: await continueJob(tx, job, now), cancelled: [] };
   });
-  if (!turn) return false;
-  countCancelled(activity, turn.cancelled);
-  const { organizationId } = turn.job;
-  nudge([...turn.targets].map((subscriptionId) => ({ subscriptionId, organizationId })));
+  if (!run) return false;
+  countCancelled(activity, run.cancelled);
+  const { organizationId } = run.job;
+  nudge([...run.targets].map((subscriptionId) => ({ subscriptionId, organizationId })));
   return true;
 }
 
@@ -64,12 +75,12 @@ async function continueJob(tx: Queryable, job: Job, now: Date): Promise<Set<Subs
   const targets = new Set<SubscriptionId>();
   const { done, skipped, failed } = job;
   const counts = { done, skipped, failed };
-  let place: JobPlace = job;
+  let position: JobPosition = job;
   let part = partAt(job) ?? (await nextPart(tx, job, null));
   let room = batchOf(job.ratePerSecond);
 
   for (let step = 0; part !== null && room > 0 && step < STEPS_MAX; step++) {
-    const passed = await listPassed(tx, job, { ...part, after: place.atDelivery });
+    const passed = await listPassed(tx, job, { ...part, after: position.atDelivery });
     const { taken, last } = take(passed, room);
     const target = job.toSubscriptionId ?? part.subscriptionId;
     const made = await redeliverAll(tx, taken, { job, target, now });
@@ -81,17 +92,17 @@ async function continueJob(tx: Queryable, job: Job, now: Date): Promise<Set<Subs
 
     const isThrough = passed.length < PASSED_MAX && last === passed.at(-1);
     if (isThrough) part = await nextPart(tx, job, part);
-    place = {
+    position = {
       atSubscription: part?.subscriptionId ?? null,
       atState: part?.state ?? null,
-      atDelivery: isThrough ? null : (last?.id ?? place.atDelivery),
+      atDelivery: isThrough ? null : (last?.id ?? position.atDelivery),
     };
   }
 
   const written = counts.done - job.done;
   const writtenAt = written > 0 ? now : job.writtenAt;
   await recordProgress(tx, job.id, {
-    ...place,
+    ...position,
     ...counts,
     state: part === null ? "finished" : "running",
     finishedAt: part === null ? (writtenAt ?? now) : null,
@@ -144,7 +155,7 @@ async function redeliverAll(
 }
 
 /** Returns null at the beginning. */
-function partAt({ atSubscription: subscriptionId, atState: state }: JobPlace): Part | null {
+function partAt({ atSubscription: subscriptionId, atState: state }: JobPosition): Part | null {
   return subscriptionId !== null && state !== null ? { subscriptionId, state } : null;
 }
 
@@ -168,13 +179,77 @@ async function nextSubscription(
   return findNextSubscription(tx, organizationId, last);
 }
 
+/**
+ * Makes the next waiting deliveries of a job due, or cancels them. The job's position is the id of the last one that it passed, and
+ * is written in the same transaction: none is passed twice.
+ */
+async function continueWaiting(tx: Queryable, job: Job, now: Date): Promise<Written> {
+  const room = batchOf(job.ratePerSecond);
+  const { ids, last, isThrough } = await takeNext(tx, job, room);
+  const { done, skipped, failed, ...written } =
+    job.action === "cancel" ? await cancel(tx, job, ids, now) : await attempt(tx, ids, now);
+  const writtenAt = done > 0 ? now : job.writtenAt;
+  await recordProgress(tx, job.id, {
+    ...{ atSubscription: null, atState: null, atDelivery: last },
+    ...{ done: job.done + done, skipped: job.skipped + skipped, failed: job.failed + failed },
+    state: isThrough ? "finished" : "running",
+    finishedAt: isThrough ? (writtenAt ?? now) : null,
+    writtenAt,
+    nextAt: after(now, pauseMs(done, job.ratePerSecond)),
+  });
+  return written;
+}
+
+/** Returns the next deliveries that match, at most `room`, and the last one that was read. */
+async function takeNext(
+  tx: Queryable,
+  job: Job,
+  room: number,
+): Promise<{ ids: DeliveryId[]; last: DeliveryId | null; isThrough: boolean }> {
+  const ids: DeliveryId[] = [];
+  let last = job.atDelivery;
+  for (let step = 0; step < STEPS_MAX; step++) {
+    const passed = await listPassedWaiting(tx, job, { after: last, limit: PASSED_MAX });
+    for (const { id, fits } of passed) {
+      if (ids.length === room) return { ids, last, isThrough: false };
+      if (fits) ids.push(id);
+      last = id;
+    }
+    if (passed.length < PASSED_MAX) return { ids, last, isThrough: true };
+  }
+  return { ids, last, isThrough: false };
+}
+
+type Counts = Record<"done" | "skipped" | "failed", number>;
+
+async function attempt(tx: Queryable, ids: DeliveryId[], now: Date): Promise<Written & Counts> {
+  const judged = ids.length === 0 ? [] : await makeAllDue(tx, ids, now);
+  const made = judged.filter((one) => one.isServed && !one.isEarly);
+  const failed = judged.filter((one) => !one.isServed).length;
+  const targets = new Set(made.map(({ subscriptionId }) => subscriptionId));
+  const skipped = ids.length - made.length - failed;
+  return { targets, cancelled: [], done: made.length, skipped, failed };
+}
+
+async function cancel(
+  tx: Queryable,
+  { cancelReason }: Job,
+  ids: DeliveryId[],
+  now: Date,
+): Promise<Written & Counts> {
+  const reason = { reason: cancelReason ?? "", now };
+  const cancelled = ids.length === 0 ? [] : await cancelForReason(tx, ids, reason);
+  const done = cancelled.reduce((sum, one) => sum + one.cancelled, 0);
+  return { targets: new Set(), cancelled, done, skipped: ids.length - done, failed: 0 };
+}
+
 /** How often a process looks for work on a job, and how often it does so while there is none. */
 const POLL_MS = 50;
 const IDLE_MS = 500;
-/** A slower turn is abandoned, and its writes are rolled back. */
-const TURN_MS = 10_000;
+/** A slower run is abandoned, and its writes are rolled back. */
+const RUN_MS = 10_000;
 
-/** Works on redeliveries, in turns with other processes. Returns how to stop. */
+/** Works on redeliveries, one process at a time. Returns how to stop. */
 export function startRedelivering(
   deps: Dependencies,
   onError: (error: unknown) => void,
@@ -192,11 +267,11 @@ export function startRedelivering(
 
   async function work(): Promise<void> {
     if (performance.now() < idleUntil) return;
-    const inTime = { ...deps, db: deps.db.within(TURN_MS) };
+    const inTime = { ...deps, db: deps.db.within(RUN_MS) };
     if (!(await hasOpenJobs(inTime.db))) {
       idleUntil = performance.now() + IDLE_MS;
       return;
     }
-    while (!isStopping && (await takeRedeliveryTurn(inTime)));
+    while (!isStopping && (await runRedelivery(inTime)));
   }
 }

@@ -1,22 +1,22 @@
-/** Shares places evenly among holders. Each can always take one, so holders may exceed the number of places. */
+/** Shares permits evenly among holders. Each can always take one, so holders may exceed the number of permits. */
 export class EvenShare {
-  readonly #places: number;
+  readonly #permits: number;
   readonly #held = new Map<string, number>();
 
-  constructor(places: number) {
-    this.#places = places;
+  constructor(permits: number) {
+    this.#permits = permits;
   }
 
   /** Returns false if the holder already has its share. */
   take(holder: string): boolean {
     const held = this.#held.get(holder) ?? 0;
     const holders = this.#held.size + (held === 0 ? 1 : 0);
-    if (held >= Math.max(1, Math.floor(this.#places / holders))) return false;
+    if (held >= Math.max(1, Math.floor(this.#permits / holders))) return false;
     this.#held.set(holder, held + 1);
     return true;
   }
 
-  /** Gives a place back. */
+  /** Gives a permit back. */
   give(holder: string): void {
     const left = (this.#held.get(holder) ?? 0) - 1;
     if (left > 0) this.#held.set(holder, left);

@@ -1,5 +1,5 @@
 /** 128 bits as four signed 32-bit integers, as bit operators return them. IPv4 uses the first. */
-export type Words = readonly [number, number, number, number];
+type Words = readonly [number, number, number, number];
 
 export interface Address {
   family: 4 | 6;

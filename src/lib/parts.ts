@@ -37,15 +37,15 @@ export function repeat(
   work: () => Promise<void>,
   onError: (error: unknown) => void,
 ): () => Promise<void> {
-  let turn: Promise<void> | undefined;
+  let running: Promise<void> | undefined;
   const timer = setInterval(() => {
-    turn ??= work()
+    running ??= work()
       .catch(onError)
-      .finally(() => (turn = undefined));
+      .finally(() => (running = undefined));
   }, ms).unref();
   return async () => {
     clearInterval(timer);
-    await turn;
+    await running;
   };
 }
 

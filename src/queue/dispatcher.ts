@@ -7,13 +7,12 @@ import type { createDeliverer } from "./deliver.ts";
 import { Due, type DueOptions } from "./due.ts";
 import type { DueSubscription } from "./rules.ts";
 import { served } from "./served.ts";
-import { heldLongerMs, type SlotHold } from "./slot-hold.ts";
 import { Slots } from "./slots.ts";
 
 /** The organizations and failing hosts that hold slots. */
 export type Holders = Slots["holders"];
 
-export interface DispatcherOptions extends DueOptions, SlotHold {
+export interface DispatcherOptions extends DueOptions {
   /** Throws while the database is unavailable. Called before slots are reserved for a claim. `hasFailed`: the last claim has. */
   requireDatabase?: (hasFailed: boolean) => Promise<void>;
   /** Leases due deliveries to this process, as many as are wanted. */
@@ -32,8 +31,20 @@ export interface DispatcherOptions extends DueOptions, SlotHold {
   due?: Due;
   /** The time that ceilings are measured by, in ms. Default: the system's monotonic clock. */
   elapsedMs?: () => number;
+  /** How long an attempt without an answer keeps its slot at least, in ms. */
+  unansweredMs?: number;
+  /** Returns a number from 0 to 1. Default: `Math.random`. */
+  random?: () => number;
   onError: (error: unknown) => void;
 }
+
+/** Thousands of attempts that fail at once, for example at receivers that reset connections, would occupy the thread. */
+const UNANSWERED_MS = 100;
+/**
+ * An attempt keeps its slot for up to this part of its time longer. Otherwise attempts that time out together would begin together
+ * again, and everybody else would wait for their handshakes.
+ */
+const SPREAD = 0.1;
 
 /** Claims for each slot, unrecorded outcomes included. So a slow database slows the dispatcher down. */
 const OPEN_PER_SLOT = 2;
@@ -41,10 +52,10 @@ const OPEN_PER_SLOT = 2;
 /** If more subscriptions than this would be excepted, no slot is reserved, because each publication sends their ids. */
 const EXCEPT_MAX = 1_000;
 /**
- * If as many subscriptions have something due, notices of other processes count only for organizations below their share of
- * this. If as many organizations have something due, notices are ignored. Scans find the rest.
+ * If as many subscriptions have something due, nudges of other processes count only for organizations below their share of
+ * this. If as many organizations have something due, nudges are ignored. Scans find the rest.
  */
-const DUE_MAX_TO_HEAR = 500;
+const DUE_MAX_TO_ACCEPT = 500;
 
 /**
  * Makes attempts while deliveries are due.
@@ -100,9 +111,9 @@ export class Dispatcher {
     this.#running ??= this.#run();
   }
 
-  /** True if notices of other processes are of use. Any role of the database can send false ones. */
-  get isHearing(): boolean {
-    return this.#due.organizationCount < DUE_MAX_TO_HEAR;
+  /** True if nudges of other processes are of use. Any role of the database can send false ones. */
+  get acceptsNudges(): boolean {
+    return this.#due.organizationCount < DUE_MAX_TO_ACCEPT;
   }
 
   /** The number of subscriptions that may have something due. */
@@ -115,9 +126,9 @@ export class Dispatcher {
   }
 
   /** A nudge of another process, which may be false. */
-  hear(due: DueSubscription[]): void {
+  accept(due: DueSubscription[]): void {
     for (const one of due) {
-      if (this.#due.hasRoomWithin(DUE_MAX_TO_HEAR, one.organizationId)) this.nudge([one]);
+      if (this.#due.hasRoomWithin(DUE_MAX_TO_ACCEPT, one.organizationId)) this.nudge([one]);
     }
   }
 
@@ -248,7 +259,7 @@ export class Dispatcher {
   async #attempt(claim: Claim): ReturnType<DispatcherOptions["deliver"]> {
     this.#slots.take(claim);
     const beganMs = performance.now();
-    let heldMs = 0;
+    let keptMs = 0;
     let isAwaited = false;
     try {
       const responsiveness = this.#slots.responsivenessOf(claim.subscriptionId);
@@ -256,12 +267,18 @@ export class Dispatcher {
       const nowMs = performance.now();
       isAwaited = this.#slots.isAwaited(claim, this.#due);
       this.#slots.note(claim, ended.signal, beganMs, nowMs);
-      if (ended.signal === "unanswered") heldMs = heldLongerMs(nowMs - beganMs, this.#options);
+      if (ended.signal === "unanswered") keptMs = this.#keptLongerMs(nowMs - beganMs);
       return ended;
     } finally {
-      if (heldMs > 0) setTimeout(() => this.#free(claim), heldMs).unref();
+      if (keptMs > 0) setTimeout(() => this.#free(claim), keptMs).unref();
       else this.#free(claim, isAwaited);
     }
+  }
+
+  /** Returns how much longer an attempt keeps its slot that has ended without an answer. */
+  #keptLongerMs(tookMs: number): number {
+    const { unansweredMs = UNANSWERED_MS, random = Math.random } = this.#options;
+    return Math.max(unansweredMs - tookMs, SPREAD * random() * tookMs);
   }
 
   /** Most slots that become free are of no use to the subscriptions that wait. Looking through them each time would cost much. */

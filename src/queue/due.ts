@@ -1,6 +1,5 @@
 import type { OrganizationId, SubscriptionId } from "../lib/ids.ts";
 import type { DueSubscription } from "./rules.ts";
-import { WakeSignal } from "./wake-signal.ts";
 
 export interface DueOptions {
   /** Returns subscriptions with something due, in order of id, after `after`. `upTo`: the end of the scan (null: of all). */
@@ -69,12 +68,12 @@ export class Due {
     return this.#subscriptions.has(id);
   }
 
-  /** Returns true if `places` suffice for one more of this organization: for all, or for its equal share of them. */
-  hasRoomWithin(places: number, organization: OrganizationId): boolean {
-    if (this.size < places) return true;
+  /** Returns true if `max` suffices for one more of this organization: as a limit for all, or its equal share of that. */
+  hasRoomWithin(max: number, organization: OrganizationId): boolean {
+    if (this.size < max) return true;
     const own = this.#organizations.get(organization)?.size ?? 0;
     const organizations = this.organizationCount + (own === 0 ? 1 : 0);
-    return own < Math.floor(places / organizations);
+    return own < Math.floor(max / organizations);
   }
 
   /** Remembers subscriptions and wakes their dispatcher. */
@@ -83,13 +82,13 @@ export class Due {
     this.wakeUp.set();
   }
 
-  /** Remembers subscriptions. Returns how many are new. In a full list, organizations with many give places to those with few. */
+  /** Remembers subscriptions. Returns how many are new. In a full list, organizations with many give way to those with few. */
   add(due: DueSubscription[]): number {
     let added = 0;
     for (const { subscriptionId: id, organizationId } of due) {
       const known = this.#subscriptions.get(id);
       if (known) known.isNew = true;
-      else if (!this.#throttled.has(id) && this.#hasPlaceFor(organizationId)) {
+      else if (!this.#throttled.has(id) && this.#makeRoomFor(organizationId)) {
         this.#append(id, organizationId);
         added++;
       }
@@ -101,7 +100,7 @@ export class Due {
    * Returns false if the list is full and no organization has twice as much as this one would have. Otherwise the organization with
    * the most is forgotten by half, and a scan finds that half again.
    */
-  #hasPlaceFor(organization: OrganizationId): boolean {
+  #makeRoomFor(organization: OrganizationId): boolean {
     if (this.size < DUE_MAX) return true;
     const own = this.#organizations.get(organization)?.size ?? 0;
     if (this.#most < 2 * (own + 1)) return false;
@@ -116,7 +115,7 @@ export class Due {
     return true;
   }
 
-  /** Call it when a claim for these begins. They keep their places until the claim reaches them. */
+  /** Call it when a claim for these begins. They keep their positions until the claim reaches them. */
   ask(subscriptionIds: SubscriptionId[]): void {
     for (const id of subscriptionIds) {
       const asked = this.#subscriptions.get(id);
@@ -212,5 +211,30 @@ export class Due {
 
   #forgetThoseAtLimits(): void {
     for (const [id, { of }] of this.#subscriptions) if (this.#isAtLimit(id)) this.#forget(id, of);
+  }
+}
+
+/** Lets one loop sleep until it is set or a timeout passes. Setting it while the loop is awake ends the next wait. */
+class WakeSignal {
+  #isSet = false;
+  #wake: (() => void) | undefined;
+
+  set(): void {
+    this.#isSet = true;
+    this.#wake?.();
+  }
+
+  async wait(timeoutMs: number): Promise<void> {
+    if (!this.#isSet) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, timeoutMs);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.#wake = undefined;
+    this.#isSet = false;
   }
 }

@@ -7,18 +7,18 @@ import { NO_SLOTS, type Reservation } from "../subjects/events/publication.ts";
 import { processStateAt, REPORT_MS, SILENT_MS } from "../subjects/processes/rules.ts";
 import { listProcesses } from "../subjects/processes/sql.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import { Hearing } from "./hearing.ts";
-import { listenForNotices, sendNotice } from "./nudging-sql.ts";
-import { decodeNotice, type DueSubscription, encodeNotice, NOTICE_MAX } from "./rules.ts";
+import { NudgeFilter } from "./nudge-filter.ts";
+import { listenForNudges, sendNudge } from "./nudging-sql.ts";
+import { decodeNudge, type DueSubscription, encodeNudge, NUDGE_MAX } from "./rules.ts";
 
-/** A process sends at most 50 notices a second. */
+/** A process sends at most 50 nudges a second. */
 const PACE_MS = 20;
 /** The workers of one service tell each other more, because their parent passes it on without the database. */
 const WORKERS_PACE_MS = 2;
-/** Fewer than four `api` processes send more: at most 200 notices a second together. */
+/** Fewer than four `api` processes send more: at most 200 nudges a second together. */
 const SHARED_PACE_MS = 5;
 
-/** The processes that the notices of `api` processes come from and go to. */
+/** The processes that the nudges of `api` processes come from and go to. */
 interface Fleet {
   dispatchers: ProcessId[];
   /** The number of `api` processes. */
@@ -26,21 +26,21 @@ interface Fleet {
 }
 
 /**
- * Chooses a dispatcher for each notice, in turn. If every dispatcher heard every notice, all of them would claim the same
+ * Chooses a dispatcher for each nudge, in turn. If every dispatcher got every nudge, all of them would claim the same
  * deliveries, and only one would get each.
  */
 export class Addressees {
   readonly #read: () => Promise<Fleet>;
   #ids: ProcessId[] = [];
   #paceMs = PACE_MS;
-  #turn = 0;
+  #nextIndex = 0;
   #oldAtMs = -Infinity;
 
   constructor(read: () => Promise<Fleet>) {
     this.#read = read;
   }
 
-  /** The time between two notices of this process. */
+  /** The time between two nudges of this process. */
   get paceMs(): number {
     return this.#paceMs;
   }
@@ -48,7 +48,7 @@ export class Addressees {
   /** Returns null for all dispatchers. That is the answer while it reads which ones run. */
   next(): ProcessId | null {
     if (performance.now() >= this.#oldAtMs) this.#renew();
-    return this.#ids[this.#turn++ % this.#ids.length] ?? null;
+    return this.#ids[this.#nextIndex++ % this.#ids.length] ?? null;
   }
 
   #renew(): void {
@@ -59,7 +59,7 @@ export class Addressees {
         this.#ids = dispatchers;
         this.#paceMs = Math.min(PACE_MS, SHARED_PACE_MS * Math.max(1, senders));
       },
-      () => undefined, // All dispatchers hear the notices until the next time.
+      () => undefined, // All dispatchers get the nudges until the next time.
     );
   }
 }
@@ -73,24 +73,24 @@ export async function readFleet(db: Queryable, clock: Clock): Promise<Fleet> {
   return { dispatchers, senders: running.length - dispatchers.length };
 }
 
-/** The most subscriptions that wait for a notice. A poll finds the others. */
+/** The most subscriptions that wait for a nudge. A poll finds the others. */
 const WAITING_MAX = 10_000;
 
 /**
- * Tells other processes which subscriptions have something due. It sends one notice at a time: the first of a burst soon, the
- * next ones at a pace. It does not repeat a notice that failed, because a poll finds its subscriptions.
+ * Tells other processes which subscriptions have something due. It sends one nudge at a time: the first of a burst soon, the
+ * next ones at a pace. It does not repeat a nudge that failed, because a poll finds its subscriptions.
  */
-export class Announcements {
-  readonly #send: (notice: string) => Promise<unknown>;
+export class NudgeQueue {
+  readonly #send: (nudge: string) => Promise<unknown>;
   readonly #addressees: Pick<Addressees, "next" | "paceMs"> | null;
   readonly #waiting = new Map<SubscriptionId, OrganizationId>();
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> | undefined;
   #nextMs = 0;
 
-  /** `addressees` choose the process that the next notice is for. Null: all. */
+  /** `addressees` choose the process that the next nudge is for. Null: all. */
   constructor(
-    send: (notice: string) => Promise<unknown>,
+    send: (nudge: string) => Promise<unknown>,
     addressees: Pick<Addressees, "next" | "paceMs"> | null = null,
   ) {
     this.#send = send;
@@ -127,36 +127,35 @@ export class Announcements {
     this.#nextMs = performance.now() + (this.#addressees?.paceMs ?? PACE_MS);
     const due: DueSubscription[] = [];
     for (const [subscriptionId, organizationId] of this.#waiting) {
-      if (due.length === NOTICE_MAX) break;
+      if (due.length === NUDGE_MAX) break;
       due.push({ subscriptionId, organizationId });
       this.#waiting.delete(subscriptionId);
     }
     const addressee = this.#addressees?.next() ?? null;
-    await this.#send(encodeNotice(due, addressee)).catch(() => undefined);
+    await this.#send(encodeNudge(due, addressee)).catch(() => undefined);
   }
 }
 
-type Nudged = Pick<Dispatcher, "nudge" | "hear" | "reserve" | "isFull" | "isHearing">;
+type Nudged = Pick<Dispatcher, "nudge" | "accept" | "reserve" | "isFull" | "acceptsNudges">;
 
-/** A slower notice is abandoned. */
-const NOTICE_MS = 1_000;
+/** A slower nudge is abandoned. */
+const SEND_MS = 1_000;
 
 interface Nudging extends Pick<Dependencies, "nudge" | "reserve"> {
-  /** Resolves when notices are received. */
+  /** Resolves when nudges are received. */
   listening: Promise<void>;
   stop: () => Promise<void>;
 }
 
 /** The other workers of one service. */
 interface Siblings {
-  tell: (notice: string) => void;
-  onNews: (hear: (notice: string) => void) => void;
+  tell: (nudge: string) => void;
+  onNews: (accept: (nudge: string) => void) => void;
 }
 
 /**
- * Makes published deliveries start within milliseconds instead of at the next poll. Nudges the dispatcher of this process. If
- * it is full, sends a notice, which nudges those of all other processes, and first its siblings. Without a dispatcher, each notice
- * is for one of them.
+ * Makes published deliveries start within milliseconds instead of at the next poll. Nudges the dispatcher of this process. If it
+ * is full, nudges those of all other processes, and first its siblings. Without a dispatcher, each nudge is for one of them.
  */
 export function startNudging(
   { db, clock }: { db: Database; clock: Clock },
@@ -164,43 +163,43 @@ export function startNudging(
   dispatcher: Nudged | null,
   siblings: Siblings | null = null,
 ): Nudging {
-  const inTime = () => db.within(NOTICE_MS);
-  const send = (notice: string) => sendNotice(inTime(), notice);
+  const inTime = () => db.within(SEND_MS);
+  const send = (nudge: string) => sendNudge(inTime(), nudge);
   const addressees = new Addressees(() => readFleet(inTime(), clock));
-  const announcements = new Announcements(send, dispatcher ? null : addressees);
-  const passOn = (due: DueSubscription[]) => announcements.add(due);
-  const hearing = dispatcher && new Hearing(dispatcher, { self: processId, passOn });
-  const heard = hearing && listenForNotices(db, (notice) => hearing.hear(notice));
-  const amongSiblings = dispatcher && siblings && announceTo(siblings, dispatcher);
+  const outgoing = new NudgeQueue(send, dispatcher ? null : addressees);
+  const passOn = (due: DueSubscription[]) => outgoing.add(due);
+  const filter = dispatcher && new NudgeFilter(dispatcher, { self: processId, passOn });
+  const listener = filter && listenForNudges(db, (nudge) => filter.accept(nudge));
+  const amongSiblings = dispatcher && siblings && queueFor(siblings, dispatcher);
   return {
     nudge: (due) => {
       inSpans([], () => {
         dispatcher?.nudge(due);
         if (dispatcher?.isFull === false) return;
         amongSiblings?.add(due);
-        announcements.add(due);
+        outgoing.add(due);
       });
     },
     reserve: (organizations) => (dispatcher ? apart(dispatcher.reserve(organizations)) : NO_SLOTS),
-    listening: heard?.listening ?? Promise.resolve(),
+    listening: listener?.listening ?? Promise.resolve(),
     stop: async () => {
       await amongSiblings?.stop();
-      await announcements.stop();
-      await heard?.stop();
+      await outgoing.stop();
+      await listener?.stop();
     },
   };
 }
 
-/** Siblings are trusted, so every notice of theirs is heard. */
-function announceTo(siblings: Siblings, dispatcher: Nudged): Announcements {
-  siblings.onNews((notice) => {
-    if (dispatcher.isHearing) dispatcher.hear(decodeNotice(notice));
+/** Siblings are trusted, so every nudge of theirs is accepted. */
+function queueFor(siblings: Siblings, dispatcher: Nudged): NudgeQueue {
+  siblings.onNews((nudge) => {
+    if (dispatcher.acceptsNudges) dispatcher.accept(decodeNudge(nudge));
   });
-  const send = (notice: string) => {
-    siblings.tell(notice);
+  const send = (nudge: string) => {
+    siblings.tell(nudge);
     return Promise.resolve();
   };
-  return new Announcements(send, { next: () => null, paceMs: WORKERS_PACE_MS });
+  return new NudgeQueue(send, { next: () => null, paceMs: WORKERS_PACE_MS });
 }
 
 /** The attempts that begin with a publication, and the records of their outcomes, are no part of its request's span. */

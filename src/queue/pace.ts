@@ -41,7 +41,7 @@ export class Pace {
 
   /** Counts an attempt that begins. */
   note(organization: OrganizationId): void {
-    this.#turn();
+    this.#roll();
     this.#recent.add(organization);
     if (this.#isLarge(organization)) this.#large.add(organization);
     if (this.#large.size > 0) this.#inWindow.add(organization);
@@ -49,14 +49,14 @@ export class Pace {
 
   /** Returns how many attempts the organization may begin now. */
   leftFor(organization: OrganizationId): number {
-    this.#turn();
+    this.#roll();
     if (this.#attempts === Infinity || !this.#large.has(organization)) return Infinity;
     return Math.max(0, this.#attempts - this.#inWindow.of(organization));
   }
 
   /** The time until a limited organization may begin the next attempts, in ms. */
   get nextInMs(): number {
-    this.#turn();
+    this.#roll();
     return this.#attempts === Infinity ? Infinity : this.#windowEndsMs - this.#nowMs();
   }
 
@@ -67,7 +67,7 @@ export class Pace {
     return own > MARGIN + (1.5 * all) / organizations;
   }
 
-  #turn(): void {
+  #roll(): void {
     const nowMs = this.#nowMs();
     if (nowMs < this.#windowEndsMs) return;
     if (nowMs > this.#memoryEndsMs + MEMORY_MS) this.#forget();

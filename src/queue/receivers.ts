@@ -1,6 +1,5 @@
 import { BoundedCache } from "../lib/bounded-cache.ts";
 import type { SubscriptionId } from "../lib/ids.ts";
-import { HostRecord } from "./host-record.ts";
 import {
   afterAnswer,
   afterSilence,
@@ -23,7 +22,7 @@ export class Receivers {
   readonly #attemptTimeoutMs: number;
   readonly #limits = new BoundedCache<SubscriptionId, ConcurrencyLimit>(KNOWN_MAX);
   readonly #hosts = new BoundedCache<SubscriptionId, string>(KNOWN_MAX);
-  readonly #records = new BoundedCache<string, HostRecord>(KNOWN_MAX);
+  readonly #answers = new BoundedCache<string, HostAnswers>(KNOWN_MAX);
   readonly #prompt = new BoundedCache<SubscriptionId, boolean>(KNOWN_MAX);
 
   /** `max` is the largest limit of a subscription. */
@@ -59,7 +58,7 @@ export class Receivers {
   }
 
   isFailing(host: string): boolean {
-    return this.#records.get(host)?.isFailing === true;
+    return this.#answers.get(host)?.isFailing === true;
   }
 
   learn(id: SubscriptionId, host: string): void {
@@ -73,7 +72,7 @@ export class Receivers {
   ): void {
     if (signal === "none") return;
     const isAnswered = signal === "answered";
-    this.#recordOf(host).note(isAnswered, at);
+    this.#answersOf(host).note(isAnswered, at);
     const isPrompt = isAnswered && at.nowMs - at.beganMs <= PROMPT_MS;
     if (this.isPrompt(id) !== isPrompt) this.#prompt.set(id, isPrompt);
 
@@ -84,11 +83,45 @@ export class Receivers {
     if (next !== limit) this.#limits.set(id, next);
   }
 
-  #recordOf(host: string): HostRecord {
-    const known = this.#records.get(host);
+  #answersOf(host: string): HostAnswers {
+    const known = this.#answers.get(host);
     if (known) return known;
-    const record = new HostRecord(this.#attemptTimeoutMs);
-    this.#records.set(host, record);
-    return record;
+    const answers = new HostAnswers(this.#attemptTimeoutMs);
+    this.#answers.set(host, answers);
+    return answers;
+  }
+}
+
+/**
+ * Tells whether the attempts at a host are answered.
+ *
+ * The host is failing if its attempts without an answer used more time of slots than the others, in the last one to two windows.
+ * So one path that answers does not excuse many that hang, and one path that hangs does not count against a host that
+ * answers many others.
+ */
+class HostAnswers {
+  readonly #windowMs: number;
+  #windowEndsMs = -Infinity;
+  /** Time without an answer, minus the time of answered attempts. */
+  #balanceMs = 0;
+  /** The same, in the window before. */
+  #beforeMs = 0;
+
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs;
+  }
+
+  get isFailing(): boolean {
+    return this.#balanceMs + this.#beforeMs > 0;
+  }
+
+  note(isAnswered: boolean, { beganMs, nowMs }: { beganMs: number; nowMs: number }): void {
+    if (nowMs >= this.#windowEndsMs) {
+      this.#beforeMs = nowMs < this.#windowEndsMs + this.#windowMs ? this.#balanceMs : 0;
+      this.#balanceMs = 0;
+      this.#windowEndsMs = nowMs + this.#windowMs;
+    }
+    const tookMs = Math.max(1, nowMs - beganMs);
+    this.#balanceMs += isAnswered ? -tookMs : tookMs;
   }
 }

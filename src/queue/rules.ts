@@ -93,14 +93,14 @@ const PAIR = /^[\w-]{44}$/;
 /** PostgreSQL accepts a payload of less than 8,000 bytes. */
 const PAYLOAD_MAX = 7_999;
 
-/** The largest number of subscriptions in one notice. */
-export const NOTICE_MAX = Math.floor((PAYLOAD_MAX - ID_CHARS) / (2 * ID_CHARS));
+/** The largest number of subscriptions in one nudge. */
+export const NUDGE_MAX = Math.floor((PAYLOAD_MAX - ID_CHARS) / (2 * ID_CHARS));
 
 /**
- * Returns a notice of at most `NOTICE_MAX` subscriptions. Without an addressee it is for all other processes. Version 1.0.0 reads
- * a notice with an addressee as one for all.
+ * Returns a nudge of at most `NUDGE_MAX` subscriptions. Without an addressee it is for all other processes. Version 1.0.0 reads
+ * a nudge with an addressee as one for all.
  */
-export function encodeNotice(
+export function encodeNudge(
   due: readonly DueSubscription[],
   addressee: ProcessId | null = null,
 ): string {
@@ -108,14 +108,14 @@ export function encodeNotice(
   return addressee === null ? pairs : pairs + pack(addressee);
 }
 
-/** Returns the process that a notice is for. Null: all. */
+/** Returns the process that a nudge is for. Null: all. */
 export function addresseeOf(text: string): ProcessId | null {
   const rest = text.slice(text.length - (text.length % (2 * ID_CHARS)));
   return ID.test(rest) ? unpack(rest) : null;
 }
 
-/** Returns the subscriptions of a notice. Any role of the database can send one, so malformed parts are ignored. */
-export function decodeNotice(text: string): DueSubscription[] {
+/** Returns the subscriptions of a nudge. Any role of the database can send one, so malformed parts are ignored. */
+export function decodeNudge(text: string): DueSubscription[] {
   const due: DueSubscription[] = [];
   for (let at = 0; at < text.length; at += 2 * ID_CHARS) {
     const pair = text.slice(at, at + 2 * ID_CHARS);

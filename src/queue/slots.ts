@@ -19,8 +19,8 @@ const FAILING_HOST_PART = 1 / 8;
 /** The default setting. */
 const ATTEMPT_TIMEOUT_MS = 10_000;
 
-/** The subscription for which an attempt needs a slot. */
-export type Place = Pick<Claim, "subscriptionId" | "organizationId" | "url">;
+/** The subscription for which an attempt takes a slot. */
+export type SlotHolder = Pick<Claim, "subscriptionId" | "organizationId" | "url">;
 
 /** Due subscriptions by organization, longest wait first. */
 type Queue = Pick<Due, "organizations" | "organizationCount" | "has" | "of" | "size">;
@@ -94,7 +94,7 @@ export class Slots {
    * Returns true if the end of this attempt may let another begin: one of its subscription, one at its host if that does not answer and
    * has its share, or any while slots are few. Call it before `give`.
    */
-  isAwaited({ subscriptionId, url }: Place, queue: Pick<Due, "knows">): boolean {
+  isAwaited({ subscriptionId, url }: SlotHolder, queue: Pick<Due, "knows">): boolean {
     return this.areFew || queue.knows(subscriptionId) || this.#hasItsShare(hostOf(url));
   }
 
@@ -143,7 +143,7 @@ export class Slots {
    * Returns true if an attempt that has a reserved slot may begin. A host that does not answer gets no more slots than an
    * organization.
    */
-  hasRoomFor({ subscriptionId, url }: Place): boolean {
+  hasRoomFor({ subscriptionId, url }: SlotHolder): boolean {
     this.#receivers.learn(subscriptionId, hostOf(url));
     const host = this.#receivers.failingHostOf(subscriptionId);
     return host === null || this.#leftAt(host, this.#total - this.#busy) > 0;
@@ -153,7 +153,7 @@ export class Slots {
     return this.#receivers.responsivenessOf(id);
   }
 
-  take({ subscriptionId, organizationId, url }: Place): void {
+  take({ subscriptionId, organizationId, url }: SlotHolder): void {
     this.#busy++;
     this.#bySubscription.add(subscriptionId);
     this.#byOrganization.add(organizationId);
@@ -164,7 +164,7 @@ export class Slots {
     else this.#holding.set(organizationId, new Set([subscriptionId]));
   }
 
-  give({ subscriptionId, organizationId, url }: Place): void {
+  give({ subscriptionId, organizationId, url }: SlotHolder): void {
     this.#busy--;
     this.#bySubscription.remove(subscriptionId);
     this.#byOrganization.remove(organizationId);
@@ -176,7 +176,12 @@ export class Slots {
   }
 
   /** Adapts the limit of the attempt's subscription. Call it before `give`. */
-  note({ subscriptionId: id, url }: Place, signal: Signal, beganMs: number, nowMs: number): void {
+  note(
+    { subscriptionId: id, url }: SlotHolder,
+    signal: Signal,
+    beganMs: number,
+    nowMs: number,
+  ): void {
     const inFlight = this.#bySubscription.of(id);
     this.#receivers.note({ id, host: hostOf(url) }, signal, { inFlight, beganMs, nowMs });
   }
@@ -214,8 +219,8 @@ export class Slots {
         const host = this.#receivers.failingHostOf(subscriptionId);
         const hostLeft = host === null ? most : (atHosts.get(host) ?? this.#leftAt(host));
         const isPrompt = this.#receivers.isPrompt(subscriptionId);
-        const turn = isPrompt ? Math.max(left, SHARE_MAX) : left;
-        const share = Math.min(most, paced, turn, hostLeft, this.#roomOf(subscriptionId));
+        const mostNow = isPrompt ? Math.max(left, SHARE_MAX) : left;
+        const share = Math.min(most, paced, mostNow, hostLeft, this.#roomOf(subscriptionId));
         if (share <= 0) continue;
         shares.push({ subscriptionId, share });
         paced -= share;

@@ -193,15 +193,15 @@ export async function findExcess(db: Queryable, role: string): Promise<"owner" |
 }
 
 /** Throws if search_path names no schema of the database. A role without rights to one that it names is another fault. */
-export async function requirePlace(db: Queryable): Promise<void> {
-  const [row] = await db<[{ path: string; hasPlace: boolean }]>`
+export async function requireOwnSchema(db: Queryable): Promise<void> {
+  const [row] = await db<[{ path: string; isFound: boolean }]>`
     with named as (
       select replace(trim(both '"' from trim(item)), '""', '"') as name
         from string_to_table(current_setting('search_path'), ',') as item)
     select current_setting('search_path') as path,
            exists (select from named
-                     join pg_namespace on nspname = case name when '$user' then current_user else name end) as "hasPlace"`;
-  if (row.hasPlace) return;
+                     join pg_namespace on nspname = case name when '$user' then current_user else name end) as "isFound"`;
+  if (row.isFound) return;
   throw new Error(
     `search_path is ${row.path}, which names no schema of the database: ` +
       "add search_path=public to the URL, or create a schema for the service and name that",
@@ -250,13 +250,13 @@ async function requireRows(db: Queryable): Promise<void> {
 export async function requireFree(db: Queryable): Promise<void> {
   const names = arrayText([...Object.keys(RIGHTS), ...FUNCTIONS, "partner_api_publish"]);
   const [row] = await db<[{ schema: string; taken: string | null }]>`
-    with place as (select oid from pg_namespace where nspname = current_schema()),
+    with ours as (select oid from pg_namespace where nspname = current_schema()),
     taken as (
-      select relname as name from place join pg_class on relnamespace = place.oid
+      select relname as name from ours join pg_class on relnamespace = ours.oid
        union
-      select typname from place join pg_type on typnamespace = place.oid
+      select typname from ours join pg_type on typnamespace = ours.oid
        union
-      select proname from place join pg_proc on pronamespace = place.oid)
+      select proname from ours join pg_proc on pronamespace = ours.oid)
     select current_schema() as schema, string_agg(name, ', ' order by name) as taken
       from taken
      where name = any(${names}::text::text[]) and to_regclass('schema_migrations') is null`;

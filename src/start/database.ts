@@ -24,7 +24,7 @@ import {
   grantPublisher,
   grantService,
   requireFree,
-  requirePlace,
+  requireOwnSchema,
   requireSight,
 } from "../schema/rights.ts";
 import { findCell, writeCell } from "../subjects/cells/sql.ts";
@@ -93,7 +93,7 @@ export async function openDatabase(
     await requireSettings(db, "DATABASE_URL").catch(explain("DATABASE_URL"));
     if (await endsPooledSessions(db)) log(POOLED);
     await requireSight(db);
-    if (config.migrationDatabaseUrl) await requireSchema(db);
+    if (config.migrationDatabaseUrl) await requireSameSchema(db);
     await requireCell(db, config);
     return { db, url, close };
   } catch (error) {
@@ -138,7 +138,7 @@ async function requireCell(db: Database, { cell }: Config): Promise<void> {
 }
 
 /** Throws if the two URLs lead to different databases, because only one of them was migrated. */
-async function requireSchema(db: Database): Promise<void> {
+async function requireSameSchema(db: Database): Promise<void> {
   if ((await findPendingMigrations(db)).length === 0) return;
   throw new Error(
     "DATABASE_URL and MIGRATION_DATABASE_URL lead to different databases or schemas: correct one of them",
@@ -172,7 +172,7 @@ export async function updateSchema(
   });
   try {
     await requireServer(owner.within(LOOK_MS));
-    await requirePlace(owner.within(LOOK_MS));
+    await requireOwnSchema(owner.within(LOOK_MS));
     await requireSight(owner.within(LOOK_MS));
     const pending = await findPendingMigrations(owner.within(LOOK_MS)).catch(orExplain(NO_RIGHTS));
     if (pending.length > 0) {
@@ -250,7 +250,7 @@ export const EXCESS = {
   create: "may create objects in the schema, and could become its owner: revoke that right",
 };
 
-/** Describes the place of the database for messages. */
+/** Describes where the database is, for messages. */
 export function describeDatabase({ databaseUrl, dataDir }: Config): string {
   if (!databaseUrl) return `built in, ${homeFolder(dataDir)}`;
   const [{ host = "", port = "" } = {}] = readUrl(databaseUrl).addresses;

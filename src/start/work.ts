@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import type { Egress, EgressOptions } from "../egress/index.ts";
 import { startActivityWriter } from "../jobs/activity.ts";
 import { startExporting } from "../jobs/history-exports.ts";
-import { startMaintenance, turnPartitions } from "../jobs/maintenance.ts";
+import { startMaintenance, maintainPartitions } from "../jobs/maintenance.ts";
 import {
   datedProblems,
   identify,
@@ -95,7 +95,7 @@ export async function openWork(
   opened.add(() => foundations.cancelling.stopCancelling());
   await requireRingInUse(foundations);
   const onInUse = () => log.warn("tables are in use: partitions will be created and dropped later");
-  await turnPartitions(foundations, { exportsHistory: config.exportCommand !== null, onInUse });
+  await maintainPartitions(foundations, { exportsHistory: config.exportCommand !== null, onInUse });
 
   const { activity, ring } = foundations;
   const health = new Readiness({ db, writes, clock, ring });

@@ -37,7 +37,7 @@ export interface Foundations {
 }
 
 /** Organizations that have used up their rate limits. */
-export interface Limited {
+interface Limited {
   /** Organizations without a notice yet, with the time of the refusal. */
   waiting: Map<OrganizationId, Date>;
   /** The time of this process's last notice about an organization. */
@@ -64,10 +64,10 @@ export interface Parts extends Foundations {
   reserve: (organizations: ReadonlySet<OrganizationId>) => Reservation;
 }
 
-/** A key that admits its request. `place` is the request's number in its organization's window, from 1. */
+/** A key that admits its request. `ordinal` is the request's number in its organization's window, from 1. */
 export interface Admitted {
   key: PresentedKey;
-  place: number;
+  ordinal: number;
   openedAt: Date;
 }
 

@@ -60,7 +60,7 @@ export async function pageOfApiKeys(
     positionOf: (row) => positionAt(row.createdAt, row.keyId),
     rows: async (position, limit) => {
       const organizationId = await idOf(db, query.organization);
-      const after = placeOf(position, (createdAt, keyId) => ({ createdAt, keyId }));
+      const after = readPosition(position, (createdAt, keyId) => ({ createdAt, keyId }));
       return listApiKeys(db, { organizationId, includeRevoked, after, limit });
     },
     view: viewApiKey,
@@ -93,7 +93,7 @@ export async function pageOfSubscriptions(
       const { db } = deps;
       const organizationId = await idOf(db, query.organization);
       const [isDisabled, failures, ...rest] = position?.split(" ") ?? [];
-      const after = placeOf(rest.length === 0 ? null : rest.join(" "), (createdAt, id) => ({
+      const after = readPosition(rest.length === 0 ? null : rest.join(" "), (createdAt, id) => ({
         ...{ createdAt, id },
         ...{ isDisabled: isDisabled === "1", failures: Number(failures) },
       }));
@@ -160,16 +160,16 @@ async function idOf(db: Dependencies["db"], organization?: string): Promise<Orga
   return (await getOrganization({ db }, organization, { withClosed: true })).id;
 }
 
-/** Returns the position of a row in a list ordered by age, which sorts as text. `placeOf` reads it. */
+/** Returns the position of a row in a list ordered by age, which sorts as text. `readPosition` reads it. */
 function positionAt(created: Date, id: string): string {
   return `${String(created.getTime()).padStart(14, "0")} ${id}`;
 }
 
-function placeOf<Place>(
+function readPosition<Row>(
   position: string | null,
-  toPlace: (created: Date, id: string) => Place,
-): Place | null {
+  toRow: (created: Date, id: string) => Row,
+): Row | null {
   if (position === null) return null;
   const [ms, id = ""] = position.split(" ");
-  return toPlace(new Date(Number(ms)), id);
+  return toRow(new Date(Number(ms)), id);
 }

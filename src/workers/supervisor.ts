@@ -1,8 +1,8 @@
-import cluster, { type Worker } from "node:cluster";
+import cluster, { type Worker as WorkerProcess } from "node:cluster";
 import { once } from "node:events";
 import type { FromWorker, ToWorker } from "./messages.ts";
 
-export interface SuperviseOptions {
+interface SuperviseOptions {
   count: number;
   /** What a worker runs, and its arguments. */
   program: string;
@@ -58,7 +58,7 @@ export function withoutProgram(execArgv: string[]): string[] {
 
 class Supervisor implements Workers {
   readonly #options: SuperviseOptions;
-  readonly #places: Place[];
+  readonly #workers: Worker[];
   /** What ended workers had counted. */
   #ended: unknown[] = [];
   #checking: NodeJS.Timeout | undefined;
@@ -67,17 +67,17 @@ class Supervisor implements Workers {
 
   constructor(options: SuperviseOptions) {
     this.#options = options;
-    this.#places = Array.from({ length: options.count }, (_, i) => new Place(i + 1));
+    this.#workers = Array.from({ length: options.count }, (_, i) => new Worker(i + 1));
   }
 
   async start(): Promise<void> {
     process.once("exit", () => {
-      for (const place of this.#places) place.kill();
+      for (const worker of this.#workers) worker.kill();
     });
-    const [first, ...others] = this.#places;
+    const [first, ...others] = this.#workers;
     try {
-      this.facts = await (first && this.#fill(first));
-      await Promise.all(others.map((place) => this.#fill(place)));
+      this.facts = await (first && this.#start(first));
+      await Promise.all(others.map((worker) => this.#start(worker)));
     } catch (error) {
       await this.stop();
       throw error;
@@ -88,72 +88,72 @@ class Supervisor implements Workers {
   readonly stop = async (): Promise<boolean> => {
     this.#isStopping = true;
     clearInterval(this.#checking);
-    const ends = await Promise.all(this.#places.map((place) => place.stop()));
+    const ends = await Promise.all(this.#workers.map((worker) => worker.stop()));
     return ends.every((hasEndedWell) => hasEndedWell);
   };
 
-  /** Starts the worker of a place. Resolves to its facts when it is ready. */
-  #fill(place: Place): Promise<unknown> {
+  /** Starts the process of a worker. Resolves to its facts when it is ready. */
+  #start(worker: Worker): Promise<unknown> {
     const { databaseUrl } = this.#options;
-    return place.start((message) => {
-      if (message.kind === "ask") void this.#answer(place, message);
-      else if (message.kind === "news") this.#passOn(place, message.text);
+    return worker.start((message) => {
+      if (message.kind === "ask") void this.#answer(worker, message);
+      else if (message.kind === "news") this.#passOn(worker, message.text);
       else if (message.kind === "joining") {
-        const begin = { kind: "begin", worker: place.number, databaseUrl } as const;
-        place.send(this.#isStopping ? { kind: "stop" } : begin);
+        const begin = { kind: "begin", worker: worker.number, databaseUrl } as const;
+        worker.send(this.#isStopping ? { kind: "stop" } : begin);
       }
     }, this.#onEnd);
   }
 
-  readonly #onEnd = (place: Place, { wasReady, ...end }: End): void => {
-    if (place.counts !== null) this.#ended.push(place.counts);
-    place.counts = null;
-    if (this.#isStopping || !(wasReady || place.hasServed)) return;
-    const afterMs = place.nextDelayMs();
+  readonly #onEnd = (worker: Worker, { wasReady, ...end }: End): void => {
+    if (worker.counts !== null) this.#ended.push(worker.counts);
+    worker.counts = null;
+    if (this.#isStopping || !(wasReady || worker.hasServed)) return;
+    const afterMs = worker.nextDelayMs();
     this.#options.log.warn(
-      { worker: place.number, ...end, after_ms: afterMs },
+      { worker: worker.number, ...end, after_ms: afterMs },
       "a worker has ended: it is started again",
     );
-    place.again = setTimeout(() => {
+    worker.again = setTimeout(() => {
       const onError = ({ message }: Error) =>
         this.#options.log.error(
-          { worker: place.number, reason: message },
+          { worker: worker.number, reason: message },
           "a worker could not start",
         );
-      void this.#fill(place).catch(onError);
+      void this.#start(worker).catch(onError);
     }, afterMs);
   };
 
   /** A worker that hangs takes no new connection, but those that it has wait for it. */
   #check(): void {
-    for (const place of this.#places.filter((one) => one.isReady)) {
-      if (place.silentChecks >= SILENT_CHECKS_MAX) {
-        this.#options.log.error({ worker: place.number }, "a worker hangs: it is ended");
-        place.kill();
+    for (const worker of this.#workers.filter((one) => one.isReady)) {
+      if (worker.silentChecks >= SILENT_CHECKS_MAX) {
+        this.#options.log.error({ worker: worker.number }, "a worker hangs: it is ended");
+        worker.kill();
       }
-      place.silentChecks++;
-      void place.ask("alive");
+      worker.silentChecks++;
+      void worker.ask("alive");
     }
   }
 
-  async #answer(asker: Place, { id, what }: { id: number; what: string }): Promise<void> {
+  async #answer(asker: Worker, { id, what }: { id: number; what: string }): Promise<void> {
     const { counts } = this.#options;
-    const asked = this.#places.filter((place) => place.isReady);
-    const values = await Promise.all(asked.map((place) => this.#askFor(place, what)));
+    const asked = this.#workers.filter((worker) => worker.isReady);
+    const values = await Promise.all(asked.map((worker) => this.#askFor(worker, what)));
     const ready = asked
-      .map((place, i) => ({ place, value: values[i] ?? null }))
-      .filter(({ place, value }) => place.isReady || value !== null) // One that has ended meanwhile is not silent.
-      .map(({ place, value }) => ({ worker: place.number, value }));
+      .map((worker, i) => ({ worker, value: values[i] ?? null }))
+      .filter(({ worker, value }) => worker.isReady || value !== null) // One that has ended meanwhile is not silent.
+      .map(({ worker, value }) => ({ worker: worker.number, value }));
     const ended = what === counts.what ? await this.#addUpEnded() : null;
-    asker.send({ kind: "answers", id, answers: { ready, ended, count: this.#places.length } });
+    asker.send({ kind: "answers", id, answers: { ready, ended, count: this.#workers.length } });
   }
 
   /** Counts are kept, so that no sum ever falls: not while a worker is silent, and not after its end. */
-  async #askFor(place: Place, what: string): Promise<unknown> {
-    const value = await place.ask(what);
+  async #askFor(worker: Worker, what: string): Promise<unknown> {
+    const value = await worker.ask(what);
     if (what !== this.#options.counts.what) return value;
-    if (value !== null && place.isReady) place.counts = value;
-    return value ?? place.counts;
+    if (value !== null && worker.isReady) worker.counts = value;
+    return value ?? worker.counts;
   }
 
   async #addUpEnded(): Promise<unknown> {
@@ -165,9 +165,9 @@ class Supervisor implements Workers {
     return sum;
   }
 
-  #passOn(from: Place, text: string): void {
-    for (const place of this.#places) {
-      if (place !== from && place.isReady) place.send({ kind: "news", text });
+  #passOn(from: Worker, text: string): void {
+    for (const worker of this.#workers) {
+      if (worker !== from && worker.isReady) worker.send({ kind: "news", text });
     }
   }
 }
@@ -180,16 +180,16 @@ interface End {
   wasReady: boolean;
 }
 
-/** One of the workers, and after its end its successor. */
-class Place {
+/** A worker: a process, and after its end the next one. */
+class Worker {
   readonly number: number;
   isReady = false;
-  /** True if a worker of this place was ready once. */
+  /** True if one of its processes was ready once. */
   hasServed = false;
   counts: unknown = null;
   silentChecks = 0;
   again: NodeJS.Timeout | undefined;
-  #worker: Worker | undefined;
+  #process: WorkerProcess | undefined;
   #startedMs = 0;
   #delayMs = 0;
   #questions = 0;
@@ -201,16 +201,16 @@ class Place {
 
   start(
     onMessage: (message: FromWorker) => void,
-    onEnd: (place: Place, end: End) => void,
+    onEnd: (worker: Worker, end: End) => void,
   ): Promise<unknown> {
-    const worker = cluster.fork();
-    closeUntaken(worker);
-    this.#worker = worker;
+    const child = cluster.fork();
+    closeUntaken(child);
+    this.#process = child;
     this.#startedMs = performance.now();
-    worker.on("error", () => undefined); // A message to a worker that has ended. Its end is heard by itself.
+    child.on("error", () => undefined); // A message to a worker that has ended. Its end is heard by itself.
     return new Promise((resolve, reject) => {
       let reason = "";
-      worker.on("message", (message: FromWorker) => {
+      child.on("message", (message: FromWorker) => {
         this.silentChecks = 0;
         if (message.kind === "answer") this.#take(message.id, message.value);
         else if (message.kind === "failed") reason = message.reason;
@@ -219,19 +219,19 @@ class Place {
           resolve(message.facts);
         } else onMessage(message);
       });
-      worker.once("exit", (status: number | null, signal: string | null) => {
+      child.once("exit", (status: number | null, signal: string | null) => {
         const { isReady: wasReady } = this;
         this.isReady = false;
         for (const id of this.#asked.keys()) this.#take(id, null);
         const end = signal ?? `status ${status ?? ""}`;
         reject(new Error(reason || `worker ${this.number} ended with ${end} before it was ready`));
-        onEnd(this, { pid: worker.process.pid, status, signal, wasReady });
+        onEnd(this, { pid: child.process.pid, status, signal, wasReady });
       });
     });
   }
 
   send(message: ToWorker): void {
-    if (this.#worker?.isConnected()) this.#worker.send(message);
+    if (this.#process?.isConnected()) this.#process.send(message);
   }
 
   /** Resolves to null if the worker does not answer in time. */
@@ -247,15 +247,15 @@ class Place {
   /** Returns true if it ended with status 0, or had ended before. */
   async stop(): Promise<boolean> {
     clearTimeout(this.again);
-    const worker = this.#worker;
-    if (worker === undefined || worker.isDead()) return true;
+    const child = this.#process;
+    if (child === undefined || child.isDead()) return true;
     this.send({ kind: "stop" });
-    const [status] = (await once(worker, "exit")) as [number | null];
+    const [status] = (await once(child, "exit")) as [number | null];
     return status === 0;
   }
 
   kill(): void {
-    this.#worker?.process.kill("SIGKILL");
+    this.#process?.process.kill("SIGKILL");
   }
 
   nextDelayMs(): number {
@@ -277,7 +277,7 @@ const UNTAKEN_MAX = 8;
  * Closes the connections that a worker was given and had not taken when it ended. Node.js (26 too) forgets them, and their clients
  * would wait for ever.
  */
-function closeUntaken({ process: child }: Worker): void {
+function closeUntaken({ process: child }: WorkerProcess): void {
   const given: { close?: () => void }[] = [];
   const send = child.send.bind(child) as (message: unknown, handle?: unknown) => boolean;
   child.send = (message: unknown, handle?: unknown) => {

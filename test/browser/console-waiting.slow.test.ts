@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test, type TestContext } from "node:test";
 import type { Page } from "playwright-core";
-import { takeRedeliveryTurn } from "../../src/jobs/redelivery.ts";
+import { runRedelivery } from "../../src/jobs/redelivery.ts";
 import { publicId } from "../../src/lib/ids.ts";
 import type { DeliveryView } from "../../src/subjects/deliveries/work.ts";
 import { DESKTOP, skip } from "../support/browser.ts";
@@ -94,7 +94,7 @@ describe("acting on what waits in the console", { skip }, async () => {
     await page.getByLabel("Reason, which stays with each delivery").fill("superseded");
     await yes.click();
     await page.getByText("superseded").waitFor();
-    while (await takeRedeliveryTurn(deps));
+    while (await runRedelivery(deps));
     await page.getByText("finished").first().waitFor();
     const all = await listed();
     assert.deepEqual(
@@ -111,7 +111,7 @@ describe("acting on what waits in the console", { skip }, async () => {
     await button(page, "Attempt now…").click();
     await inDialog(page, "Attempt 3 deliveries").click();
     await page.getByText("Made due").waitFor();
-    while (await takeRedeliveryTurn(deps));
+    while (await runRedelivery(deps));
     assert.equal((await claimAll(deps)).length, 3);
   });
 

@@ -14,7 +14,7 @@ import { aRig, aSubscriber, partnerOf } from "../support/rig.ts";
 
 const EVENTS = 40;
 const RATE = 20;
-/** The deliveries of one turn of the job, and so the most that are in flight at the kill. */
+/** The deliveries of one run of the job, and so the most that are in flight at the kill. */
 const BATCH = RATE / 4;
 
 const button = (page: Page, name: string | RegExp) =>

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { listMarks, putMark, sharesPids, withLock } from "../../src/builtin/marks.ts";
+import { listPresent, showPresence, sharesPids, withLock } from "../../src/builtin/presence.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "lock-"));
 after(() => rm(folder, { recursive: true, force: true }));
@@ -36,33 +36,33 @@ test("failed work releases the lock", async () => {
   assert.deepEqual(await readdir(folder), []);
 });
 
-test("a dead process's mark is ignored, even if another process has its pid now", async () => {
-  const mark = await putMark(folder);
-  const dead = await aDeadMark();
+test("a dead process is not present, even if another process has its pid now", async () => {
+  const presence = await showPresence(folder);
+  const dead = await aDeadProcess();
   await writeFile(join(folder, "1.0123456789ab"), "");
-  assert.deepEqual(await listMarks(folder), [mark.name]);
-  assert.deepEqual(await readdir(folder), [mark.name]);
-  assert.notEqual(dead, mark.name);
-  await mark.remove();
+  assert.deepEqual(await listPresent(folder), [presence.name]);
+  assert.deepEqual(await readdir(folder), [presence.name]);
+  assert.notEqual(dead, presence.name);
+  await presence.remove();
   assert.deepEqual(await readdir(folder), []);
 });
 
-test("a mark counts until its process is proven dead, even across pid namespaces", async () => {
-  const mark = await putMark(folder);
-  const foreign = `7${mark.name}`;
-  await rename(join(folder, mark.name), join(folder, foreign));
-  assert.deepEqual(await listMarks(folder), [foreign]);
-  assert.deepEqual([sharesPids(mark.name), sharesPids(foreign)], [true, false]);
+test("a process is present until it is proven dead, even across pid namespaces", async () => {
+  const presence = await showPresence(folder);
+  const foreign = `7${presence.name}`;
+  await rename(join(folder, presence.name), join(folder, foreign));
+  assert.deepEqual(await listPresent(folder), [foreign]);
+  assert.deepEqual([sharesPids(presence.name), sharesPids(foreign)], [true, false]);
   await rm(join(folder, foreign));
-  await mark.remove();
+  await presence.remove();
 });
 
-/** A mark of a process that was killed. Returns its name. */
-async function aDeadMark(): Promise<string> {
-  const module = new URL("../../src/builtin/marks.js", import.meta.url).href;
+/** The presence of a process that was killed. Returns its name. */
+async function aDeadProcess(): Promise<string> {
+  const module = new URL("../../src/builtin/presence.js", import.meta.url).href;
   const script = `
-    import { putMark } from ${JSON.stringify(module)};
-    console.log((await putMark(${JSON.stringify(folder)})).name);
+    import { showPresence } from ${JSON.stringify(module)};
+    console.log((await showPresence(${JSON.stringify(folder)})).name);
     process.kill(process.pid, "SIGKILL");`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, afterEach, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { homeFolder, removeEmbedded, startEmbedded } from "../../src/builtin/index.ts";
-import { tryConnect } from "../../src/builtin/marks.ts";
+import { tryConnect } from "../../src/builtin/presence.ts";
 import { readPostmaster } from "../../src/builtin/keeper/processes.ts";
 import { observe } from "../../src/builtin/keeper/server.ts";
 import { attachFrom, visit } from "../support/embedded-child.ts";

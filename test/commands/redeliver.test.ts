@@ -10,7 +10,7 @@ import { createRedeliveries, wh } from "../support/redeliveries.ts";
 const { deps, clock, deliverDue, deadLetters, runAll } = await createRedeliveries();
 const { run, json } = createCommandLine(deps, { clock });
 
-/** Runs turns of jobs until a command ends. */
+/** Runs jobs until a command ends. */
 async function whileRunning(command: Promise<unknown>): Promise<void> {
   const running = new Set([command]);
   void command.finally(() => running.clear());

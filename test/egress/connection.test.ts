@@ -4,7 +4,7 @@ import { after, type TestContext, test } from "node:test";
 import { createSecureContext, type TLSSocket } from "node:tls";
 import { Deadline } from "../../src/egress/post.ts";
 import { Connection, type ConnectionKeeper } from "../../src/egress/connection.ts";
-import { Connections } from "../../src/egress/connections.ts";
+import { ConnectionPool } from "../../src/egress/connection-pool.ts";
 import { onConnect } from "../support/network.ts";
 import { Egress } from "../../src/egress/index.ts";
 
@@ -33,7 +33,7 @@ const POST = { url: "", headers: {}, body: Buffer.alloc(0), timeoutMs: 1_200_000
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n";
 const ANSWER = `${HEAD}ok`;
 
-const turn = () => new Promise(setImmediate);
+const nextIteration = () => new Promise(setImmediate);
 
 function aConnection(keeper: ConnectionKeeper = KEEPER, hostHeader = "receiver.example") {
   const socket = Object.assign(new Duplex(SILENT), { setTimeout: () => undefined });
@@ -47,7 +47,7 @@ function aConnection(keeper: ConnectionKeeper = KEEPER, hostHeader = "receiver.e
   /** Resolves when the connection has read it. */
   const say = async (text: string) => {
     socket.push(text);
-    await turn();
+    await nextIteration();
   };
   return { connection, socket, raw, post, say };
 }
@@ -110,7 +110,7 @@ test("a receiver that sends data without a request loses its connection at once"
 });
 
 function slowConnections(t: TestContext) {
-  const connections = new Connections(createSecureContext(), { max: 1_000 });
+  const connections = new ConnectionPool(createSecureContext(), { max: 1_000 });
   t.after(() => connections.close());
   /** A connection whose answer has begun, and continues when the test calls it. */
   return async () => {
@@ -140,7 +140,7 @@ test("each slow answer above the maximum closes the oldest connection", async (t
 });
 
 test("a free connection goes to a post to a responsive receiver first", async (t) => {
-  const connections = new Connections(createSecureContext(), { max: 1_000 });
+  const connections = new ConnectionPool(createSecureContext(), { max: 1_000 });
   t.after(() => connections.close());
   onConnect(t, (socket) => socket); // Those that set up the connections, and never end.
   const vetted = await new Egress().check("https://192.88.98.1/");

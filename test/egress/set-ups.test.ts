@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { SetUps } from "../../src/egress/connections.ts";
+import { SetUps } from "../../src/egress/connection-pool.ts";
 
 const WAIT_MS = 500;
 const HOST = "hooks.partner.test";
@@ -23,7 +23,7 @@ function threeAttempts(t: TestContext) {
   const begun: string[] = [];
   for (const name of ["second", "third"]) {
     assert.equal(setUps.isBusy(HOST), true, `${name} has to wait`);
-    void setUps.turn(HOST, WAIT_MS).then(() => begun.push(name));
+    void setUps.waitFor(HOST, WAIT_MS).then(() => begun.push(name));
   }
   const settle = async () => {
     await setImmediate();
@@ -83,12 +83,12 @@ test("if it is left in time, only one attempt begins", async (t) => {
   assert.deepEqual(await begun(), ["second"]);
 });
 
-test("the time of an attempt that has begun does not end the turns of later ones", async (t) => {
+test("the time of an attempt that has begun does not end the waits of later ones", async (t) => {
   const { setUps, end } = threeAttempts(t);
   await end();
   setUps.left(HOST);
   setUps.left(HOST);
-  void setUps.turn(HOST, WAIT_MS);
+  void setUps.waitFor(HOST, WAIT_MS);
   t.mock.timers.tick(1);
   assert.equal(setUps.isBusy(HOST), true, "one waits");
 });

@@ -12,7 +12,7 @@ import { startService } from "../support/service.ts";
 
 const EVENTS = 40;
 const RATE = 20;
-/** The deliveries of one turn, and so the most that are in flight at the kill. */
+/** The deliveries of one run, and so the most that are in flight at the kill. */
 const BATCH = RATE / 4;
 
 async function admin<Answer>(

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import type { App } from "../../src/http/app.ts";
-import { Turns } from "../../src/http/turns.ts";
+import { Pipelines } from "../../src/http/pipelining.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { aClient, rawRequest, sendRaw } from "../support/raw-http.ts";
@@ -12,11 +12,11 @@ const db = await createDatabase();
 
 const LINGER_MS = 2_000;
 
-test("an invalid request in any number of pieces takes one turn of its connection", async (t) => {
+test("an invalid request in any number of pieces is answered once", async (t) => {
   let release = () => undefined as unknown;
   const held = new Promise<string>((resolve) => (release = () => resolve("at last")));
   const { app, client } = await aConnection(t, (app) => app.get("/held", () => held));
-  const { mock } = t.mock.method(Turns.prototype, "takeLast");
+  const { mock } = t.mock.method(Pipelines.prototype, "takeLast");
 
   client.write(rawRequest("GET /held HTTP/1.1", ["Host: localhost"]));
   await once(app.server, "request");

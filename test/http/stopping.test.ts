@@ -85,7 +85,7 @@ test("a request that has arrived before a stop is served", async (t) => {
 test("a request that is on its way over a new connection at a stop is served", async (t) => {
   const { client, stop } = await aConnection(t);
   const stopped = stop();
-  for (let turns = 0; turns < 5; turns++) await setImmediate();
+  for (let iterations = 0; iterations < 5; iterations++) await setImmediate();
   client.write(HEALTH);
   const answers = await stopped;
   assert.deepEqual(column(answers, "status"), [200]);

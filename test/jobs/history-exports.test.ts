@@ -280,7 +280,7 @@ test("the program gets the database in libpq's variables, and the cell's name", 
   );
   const url = "postgres://u:p@db.example/partner";
   const options = { url, cell: "a1", retentionMs: 60_000, log: logger, onError };
-  const stop = startExporting({ db, clock }, { command, ...options }); // A turn takes a second.
+  const stop = startExporting({ db, clock }, { command, ...options }); // A run takes a second.
   t.after(stop);
   while (await isThere(db, partition)) await sleep(20);
   assert.equal(await readFile(join(folder, "environment"), "utf8"), "db.example partner a1\n");

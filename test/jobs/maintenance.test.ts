@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deleteExpiredKeys, startMaintenance, turnPartitions } from "../../src/jobs/maintenance.ts";
+import {
+  deleteExpiredKeys,
+  startMaintenance,
+  maintainPartitions,
+} from "../../src/jobs/maintenance.ts";
 import { timeOrderedId } from "../../src/lib/ids.ts";
 import { DatabaseClock } from "../../src/observe/database-clock.ts";
 import { connect, isUnavailable } from "../../src/postgres/database.ts";
@@ -19,34 +23,34 @@ test("during a backup nobody waits for partitions, and they are created later", 
   const countPartitions = async () => (await ownerOf(db)`select from history_partitions`).length;
   const before = await countPartitions();
   let turnedAway = 0;
-  const turn = () =>
-    turnPartitions({ db, clock }, { exportsHistory: false, onInUse: () => turnedAway++ });
+  const run = () =>
+    maintainPartitions({ db, clock }, { exportsHistory: false, onInUse: () => turnedAway++ });
 
   await db.begin(async (backup) => {
     await backup`lock table events, attempts, finished_deliveries in access share mode`;
-    await turn();
+    await run();
     assert.equal(turnedAway, 1);
     assert.equal(await countPartitions(), before);
   });
-  await turn();
+  await run();
   assert.equal(turnedAway, 1);
   assert.ok((await countPartitions()) > before);
 });
 
-test("a stop ends the turn of partitions between two transactions", async () => {
+test("a stop ends the maintenance of partitions between two transactions", async () => {
   const id = timeOrderedId(new Date(ERA.getTime() - 40 * DAY_MS));
   await db`insert into events (id, organization_number, type, occurred_at, data)
            values (${id}, 1, 'vc.test.ping', ${ERA}, '{}')`;
   const deps = { db, clock: createClock() };
   const isThere = async () => (await db`select from events where id = ${id}`).length === 1;
 
-  await turnPartitions(deps, { ...quietly, signal: AbortSignal.abort() });
+  await maintainPartitions(deps, { ...quietly, signal: AbortSignal.abort() });
   assert.equal(await isThere(), true);
-  await turnPartitions(deps, quietly);
+  await maintainPartitions(deps, quietly);
   assert.equal(await isThere(), false);
 });
 
-test("a slow maintenance statement fails its turn and is not an outage", async (t) => {
+test("a slow maintenance statement fails its run and is not an outage", async (t) => {
   const slow = connect(`${environmentOf(db)["DATABASE_URL"] ?? ""}&statement_timeout=20`, {
     max: 1,
     name: "test",
@@ -55,7 +59,7 @@ test("a slow maintenance statement fails its turn and is not an outage", async (
   await ownerOf(db).begin(async (tx) => {
     await tx`select lock_partitions()`;
     await assert.rejects(
-      turnPartitions({ db: slow, clock: createClock() }, quietly),
+      maintainPartitions({ db: slow, clock: createClock() }, quietly),
       (error: Error) => {
         assert.equal(isUnavailable(error), false);
         assert.equal(isUnavailable(error.cause), true);
@@ -65,12 +69,12 @@ test("a slow maintenance statement fails its turn and is not an outage", async (
   });
 });
 
-test("a turn of partitions does not wait for another process that stands still", async () => {
+test("the maintenance of partitions does not wait for another process that stands still", async () => {
   let turnedAway = 0;
   await ownerOf(db).begin(async (other) => {
     await other`select lock_partitions()`;
     const onInUse = () => turnedAway++;
-    await turnPartitions({ db, clock: createClock() }, { exportsHistory: false, onInUse });
+    await maintainPartitions({ db, clock: createClock() }, { exportsHistory: false, onInUse });
   });
   assert.equal(turnedAway, 1);
 });

@@ -114,18 +114,18 @@ for (const [first, ...rest] of [
   test(`a statement that writes ${first} first deadlocks neither with dropping partitions nor with creating them`, async () => {
     await aDay(41);
     later.setTime(later.getTime() + 3 * DAY_MS);
-    for (const turn of [
+    for (const work of [
       async () => assert.equal(await dropExpiredPartitions(db, today), TABLES),
       () => createPartitions(db, later),
     ]) {
-      let turning: Promise<void> | undefined;
+      let working: Promise<void> | undefined;
       await db.begin(async (tx) => {
         await tx`lock table ${tx(first)} in row exclusive mode`;
-        turning = turn();
+        working = work();
         await untilSomebodyWaits();
         for (const table of rest) await tx`lock table ${tx(table)} in row exclusive mode`;
       });
-      await turning;
+      await working;
     }
   });
 }

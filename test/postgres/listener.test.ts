@@ -16,7 +16,7 @@ async function aListener(t: TestContext, options: Partial<ListenerOptions> = {})
   const heard = new Arrivals<string>();
   const listener = gate.db.listen({
     channel: `select '${CHANNEL}' as name`,
-    onNotice: (payload) => heard.add(payload),
+    onNotification: (payload) => heard.add(payload),
     retryMs: 1,
     ...options,
   });
@@ -69,6 +69,6 @@ test("a listener leaves a server that became a standby", async (t) => {
 
 test("there is no listener behind a pooler in transaction mode", async () => {
   const pooled = connect("postgres://localhost/x?pool_mode=transaction", { max: 1, name: "test" });
-  assert.equal(pooled.listen({ channel: "", onNotice: () => undefined }), null);
+  assert.equal(pooled.listen({ channel: "", onNotification: () => undefined }), null);
   await pooled.end();
 });

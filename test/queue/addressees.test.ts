@@ -15,10 +15,10 @@ function addresseesOf(t: TestContext, running: () => Promise<string[]>, senders 
   t.mock.restoreAll(); // Two mocks of one method are restored in the wrong order.
   t.mock.method(performance, "now", () => now);
   const addressees = new Addressees(async () => ({ dispatchers: await running(), senders }));
-  /** The addressees of the next three notices, each after pending reads. */
+  /** The addressees of the next three nudges, each after pending reads. */
   const next = async () => {
     const chosen: (string | null)[] = [];
-    for (let notices = 0; notices < 3; notices++) {
+    for (let nudges = 0; nudges < 3; nudges++) {
       chosen.push(addressees.next());
       await setImmediate();
     }
@@ -27,7 +27,7 @@ function addresseesOf(t: TestContext, running: () => Promise<string[]>, senders 
   return { addressees, next, pass: (ms: number) => (now += ms) };
 }
 
-test("dispatchers get notices in turn, and all get one while the list is read", async (t) => {
+test("dispatchers get nudges in turn, and all get one while the list is read", async (t) => {
   const { next } = addresseesOf(t, () => Promise.resolve(["a", "b"]));
   const [first, ...others] = await next();
   assert.equal(first, null);
@@ -45,14 +45,14 @@ test("every 5 s the list is read again", async (t) => {
   assert.deepEqual(await next(), [null, "b", "b"]);
 });
 
-test("all dispatchers get the notices if none runs or the list cannot be read", async (t) => {
+test("all dispatchers get the nudges if none runs or the list cannot be read", async (t) => {
   const none = addresseesOf(t, () => Promise.resolve([]));
   assert.deepEqual(await none.next(), [null, null, null]);
   const unread = addresseesOf(t, () => Promise.reject(new Error("away")));
   assert.deepEqual(await unread.next(), [null, null, null]);
 });
 
-test("few api processes share 200 notices a second, and many may send 50 each", async (t) => {
+test("few api processes share 200 nudges a second, and many may send 50 each", async (t) => {
   for (const [senders, paceMs] of [
     [0, 5],
     [1, 5],

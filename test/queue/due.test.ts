@@ -15,7 +15,7 @@ function aDue(found: string[] = []) {
 
 const subscriptionsOf = (due: Due) => [...due.organizations].flatMap((id) => [...due.of(id)]);
 
-test("a subscription that a claim did not reach keeps its place", () => {
+test("a subscription that a claim did not reach keeps its position", () => {
   const { due } = aDue();
   due.add(dueOf("a", "b", "c"));
   due.ask(["a", "b"]);
@@ -81,7 +81,7 @@ function manyOf(organizationId: string, count: number) {
   }));
 }
 
-test("an organization that is not remembered gets a place although 10,000 subscriptions of others are due", () => {
+test("an organization that is not remembered finds room although 10,000 subscriptions of others are due", () => {
   const { due } = aDue();
   due.add([...manyOf("few", 4_000), ...manyOf("most", 6_000)]);
   assert.equal(due.add(manyOf("new", 1)), 1);
@@ -89,7 +89,7 @@ test("an organization that is not remembered gets a place although 10,000 subscr
   assert.deepEqual([[...due.of("few")].length, [...due.of("most")].length], [4_000, 3_000]);
 });
 
-test("an organization with few subscriptions in the full list gets places for others of them", () => {
+test("an organization with few subscriptions in the full list finds room for others of them", () => {
   const { due } = aDue();
   due.add([...manyOf("few", 1), ...manyOf("most", 9_999)]);
   due.add(manyOf("few", 100));

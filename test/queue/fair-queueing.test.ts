@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Due } from "../../src/queue/due.ts";
-import { type Place, Slots } from "../../src/queue/slots.ts";
+import { type SlotHolder, Slots } from "../../src/queue/slots.ts";
 
 const TIMEOUT_MS = 10_000;
 const STEP_MS = 500;
@@ -33,7 +33,7 @@ const hostile = fc.record<Hostile>({
 function waitOf(total: number, organizations: Hostile[], arrivesMs: number): number {
   const slots = new Slots(total, Math.ceil(total / 2));
   const due = new Due({ listDue: () => assert.fail("no scan"), pollIntervalMs: 0 });
-  const inFlight: { attempt: Place; beganMs: number; endsMs: number; answers: boolean }[] = [];
+  const inFlight: { attempt: SlotHolder; beganMs: number; endsMs: number; answers: boolean }[] = [];
   const newcomer = { subscriptionId: "new", organizationId: "new", url: "https://new.test/" };
 
   for (let nowMs = 0; nowMs <= LIMIT_MS; nowMs += STEP_MS) {

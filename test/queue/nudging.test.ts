@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { randomId } from "../../src/lib/ids.ts";
 import { connect } from "../../src/postgres/database.ts";
-import { sendNotice } from "../../src/queue/nudging-sql.ts";
+import { sendNudge } from "../../src/queue/nudging-sql.ts";
 import { startNudging } from "../../src/queue/nudging.ts";
-import { type DueSubscription, encodeNotice } from "../../src/queue/rules.ts";
+import { type DueSubscription, encodeNudge } from "../../src/queue/rules.ts";
 import { NO_SLOTS } from "../../src/subjects/events/publication.ts";
 import { recordProcess } from "../../src/subjects/processes/sql.ts";
 import { Arrivals } from "../support/arrivals.ts";
@@ -22,18 +22,18 @@ const parts = { db, clock };
 
 /** Workers of one service, whose parent passes on what they tell. */
 function aFamily() {
-  const hearers: ((notice: string) => void)[] = [];
+  const hearers: ((nudge: string) => void)[] = [];
   const told: string[] = [];
   const join = () => {
-    let own: (notice: string) => void = () => undefined;
+    let own: (nudge: string) => void = () => undefined;
     return {
-      tell: (notice: string) => {
-        told.push(notice);
-        for (const hear of hearers) if (hear !== own) hear(notice);
+      tell: (nudge: string) => {
+        told.push(nudge);
+        for (const accept of hearers) if (accept !== own) accept(nudge);
       },
-      onNews: (hear: (notice: string) => void) => {
-        own = hear;
-        hearers.push(hear);
+      onNews: (accept: (nudge: string) => void) => {
+        own = accept;
+        hearers.push(accept);
       },
     };
   };
@@ -57,7 +57,7 @@ async function aDispatcher(
 ) {
   const nudged = new Arrivals<DueSubscription>();
   const nudge = (due: DueSubscription[]) => due.forEach((one) => nudged.add(one));
-  const dispatcher = { nudge, hear: nudge, reserve: () => NO_SLOTS, isFull, isHearing: true };
+  const dispatcher = { nudge, accept: nudge, reserve: () => NO_SLOTS, isFull, acceptsNudges: true };
   const nudging = startNudging({ db: database, clock }, id, dispatcher, siblings);
   t.after(() => nudging.stop());
   await nudging.listening;
@@ -89,7 +89,7 @@ test("a process without a dispatcher nudges the dispatchers of others", async (t
   assert.deepEqual(await nudged.until(([first]) => first), due);
 });
 
-test("a process notifies others only if its own dispatcher has no slot", async (t) => {
+test("a process nudges others only if its own dispatcher has no slot", async (t) => {
   const busy = await aDispatcher(t, { isFull: true });
   const free = await aDispatcher(t);
   const other = await aDispatcher(t);
@@ -114,40 +114,40 @@ test("a worker whose dispatcher has no slot tells its siblings without the datab
   await free.nudged.until((all) => all[1]);
   assert.deepEqual(free.nudged.all, [kept, passed]);
   assert.deepEqual(busy.nudged.all, [passed]);
-  assert.deepEqual(told, [encodeNotice([passed])], "one with a free slot tells nobody");
+  assert.deepEqual(told, [encodeNudge([passed])], "one with a free slot tells nobody");
 });
 
-test("of two dispatchers, only one hears each notice of a process without a dispatcher", async (t) => {
+test("of two dispatchers, only one gets each nudge of a process without a dispatcher", async (t) => {
   const dispatchers = [await aKnownDispatcher(t), await aKnownDispatcher(t)];
   const { nudging } = await aPublisher(t);
   const hearersOf = async (due: DueSubscription) => {
     nudging.nudge([due]);
     await Promise.any(dispatchers.map(({ nudged }) => nudged.until(findIt(due))));
-    const last = dueNow(); // It is for both. Notices arrive in order, so a dispatcher that has it gets no earlier one.
-    await sendNotice(db, encodeNotice([last]));
+    const last = dueNow(); // It is for both. Nudges arrive in order, so a dispatcher that has it gets no earlier one.
+    await sendNudge(db, encodeNudge([last]));
     await Promise.all(dispatchers.map(({ nudged }) => nudged.until(findIt(last))));
     return dispatchers.map(({ nudged }) => findIt(due)(nudged.all) !== undefined);
   };
-  const heard = new Set<string>(); // The first notices are for all, until the publisher knows the dispatchers.
-  for (let notices = 0; notices < 20; notices++) heard.add(String(await hearersOf(dueNow())));
+  const heard = new Set<string>(); // The first nudges are for all, until the publisher knows the dispatchers.
+  for (let nudges = 0; nudges < 20; nudges++) heard.add(String(await hearersOf(dueNow())));
   assert.ok(heard.has("true,false") && heard.has("false,true"), [...heard].join("; "));
 });
 
 test("a process with a full dispatcher tells all others", { timeout: 10_000 }, async (t) => {
   const busy = await aKnownDispatcher(t, { isFull: true });
   const others = [await aKnownDispatcher(t), await aKnownDispatcher(t)];
-  for (let notices = 0; notices < 4; notices++) {
+  for (let nudges = 0; nudges < 4; nudges++) {
     const due = dueNow();
     busy.nudge([due]);
     await Promise.all(others.map(({ nudged }) => nudged.until(findIt(due))));
   }
 });
 
-test("a full dispatcher passes on to the others what only it has heard", async (t) => {
+test("a full dispatcher passes on to the others what only it got", async (t) => {
   await aKnownDispatcher(t, { isFull: true });
   const other = await aDispatcher(t);
   const { nudging } = await aPublisher(t);
-  for (let notices = 0; notices < 10; notices++) {
+  for (let nudges = 0; nudges < 10; nudges++) {
     const due = dueNow();
     nudging.nudge([due]);
     await other.nudged.until(findIt(due));

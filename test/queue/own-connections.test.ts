@@ -48,7 +48,7 @@ test("an attempt at a responsive receiver does not wait for the connection of an
   assert.notEqual(one?.connection, other?.connection);
 });
 
-/** Returns how many of 20 connections begin in each of the next two turns of the event loop. */
+/** Returns how many of 20 connections begin in each of the next two iterations of the event loop. */
 async function beginning(t: TestContext, responsiveness: Responsiveness) {
   let begun = 0;
   onConnect(t, (socket) => {
@@ -61,16 +61,16 @@ async function beginning(t: TestContext, responsiveness: Responsiveness) {
       organizationId: n % 4 === 0 ? "small" : "large",
       responsiveness,
     });
-  const turns: number[] = [];
-  for (let turn = 0; turn < 2; turn++) {
+  const counts: number[] = [];
+  for (let iteration = 0; iteration < 2; iteration++) {
     await setImmediate();
-    turns.push(begun);
+    counts.push(begun);
     begun = 0;
   }
-  return turns;
+  return counts;
 }
 
-test("each organization begins one connection in a turn of the event loop", async (t) => {
+test("each organization begins one connection in an iteration of the event loop", async (t) => {
   assert.deepEqual(await beginning(t, "unknown"), [2, 2]);
 });
 

@@ -67,7 +67,7 @@ function spare(dispatcher: Dispatcher, organizations = ownersOf("any")): number 
   return slots;
 }
 
-const turn = () => new Promise(setImmediate);
+const nextIteration = () => new Promise(setImmediate);
 
 test("an organization that the pace limits gets no reserved slots", (t) => {
   const thread = { nowMs: 0 };
@@ -92,7 +92,7 @@ test("a delivery that is published with its lease is attempted without a claim",
   assert.deepEqual(column(inFlight, "subscription"), ["a", "b"]);
   assert.equal(dispatcher.inFlight, 2);
   for (const { end } of inFlight) end();
-  await turn();
+  await nextIteration();
   for (const done of recorded) done();
 });
 
@@ -113,7 +113,7 @@ test("a subscription with due deliveries or without free slots gets no reservati
   end([]);
   assert.deepEqual(except, ["due", "saturated"]);
   inFlight[0]?.end();
-  await turn();
+  await nextIteration();
   recorded[0]?.();
 });
 
@@ -125,7 +125,7 @@ test("what others hold is not excepted, so it costs a publication nothing", asyn
   end([]);
   assert.deepEqual(except, []);
   inFlight[0]?.end();
-  await turn();
+  await nextIteration();
   recorded[0]?.();
 });
 
@@ -153,13 +153,13 @@ test("stopping waits for reservations, and for the attempts that fill them", asy
   let isStopped = false;
   const stopped = dispatcher.stop().then(() => (isStopped = true));
 
-  await turn();
+  await nextIteration();
   assert.equal(isStopped, false, "it waits for the reservation");
   end([claimOf("a")]);
-  await turn();
+  await nextIteration();
   assert.equal(isStopped, false, "it waits for the attempt");
   inFlight[0]?.end();
-  await turn();
+  await nextIteration();
   assert.equal(isStopped, false, "it waits for the record");
   recorded[0]?.();
   await stopped;
@@ -171,7 +171,7 @@ test("while outcomes wait to be recorded, no slots are reserved", async (t) => {
   for (let i = 0; i < 8; i++) {
     publish(dispatcher, [`s${i}`]);
     inFlight.pop()?.end();
-    await turn();
+    await nextIteration();
   }
   assert.deepEqual([dispatcher.inFlight, recorded.length], [0, 8]);
   assert.equal(spare(dispatcher), 0);
@@ -181,14 +181,14 @@ test("while outcomes wait to be recorded, no slots are reserved", async (t) => {
 test("a claim cannot use a reserved slot before its attempt begins", async (t) => {
   const { dispatcher, inFlight, recorded, wanted } = aDispatcher(t);
   dispatcher.start();
-  await turn();
+  await nextIteration();
   const { end } = dispatcher.reserve(ownersOf("a"));
   dispatcher.nudge(dueOf("a")); // The same statement wrote another delivery for it.
   end([claimOf("a")]);
-  await turn();
+  await nextIteration();
   assert.deepEqual(wanted, []);
   inFlight[0]?.end();
-  await turn();
+  await nextIteration();
   recorded[0]?.();
 });
 
@@ -196,11 +196,11 @@ test("a slot that a running claim may need is not reserved", async (t) => {
   let answer: (taken: Taken) => void = () => undefined;
   const { dispatcher } = aDispatcher(t, () => new Promise((resolve) => (answer = resolve)));
   dispatcher.start();
-  await turn();
+  await nextIteration();
   dispatcher.nudge(dueOf("busy"));
-  await turn();
+  await nextIteration();
   assert.equal(spare(dispatcher), 0);
   answer(NOTHING);
-  await turn();
+  await nextIteration();
   assert.equal(spare(dispatcher), 2);
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Due } from "../../src/queue/due.ts";
-import { type Place, Slots } from "../../src/queue/slots.ts";
+import { type SlotHolder, Slots } from "../../src/queue/slots.ts";
 
 /** `a1` is a subscription of the organization `a`. */
-function of(id: string, host = `${id}.test`): Place {
+function of(id: string, host = `${id}.test`): SlotHolder {
   return { subscriptionId: id, organizationId: id.charAt(0), url: `https://${host}/` };
 }
 
@@ -183,10 +183,10 @@ function aSharedHost() {
 
 test("at a host that does not answer and has its share, the end of an attempt lets another subscription begin", () => {
   const slots = new Slots(1_000, 256);
-  const place = of("a", "dead.test");
-  slots.hasRoomFor(place);
-  slots.note(place, "unanswered", 0, 10_000);
-  const isAwaited = () => slots.isAwaited(place, { knows: () => false });
+  const holder = of("a", "dead.test");
+  slots.hasRoomFor(holder);
+  slots.note(holder, "unanswered", 0, 10_000);
+  const isAwaited = () => slots.isAwaited(holder, { knows: () => false });
   for (const id of "bcdefghij") hold(slots, 1, id);
   hold(slots, 124, "a", "dead.test");
   assert.equal(isAwaited(), false, "there is room for others");

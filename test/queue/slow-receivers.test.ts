@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Due } from "../../src/queue/due.ts";
-import { type Place, Slots } from "../../src/queue/slots.ts";
+import { type SlotHolder, Slots } from "../../src/queue/slots.ts";
 
 const TIMEOUT_MS = 10_000;
 const STEP_MS = 50;
 const SLOTS = 512;
-const SLOW: Place = {
+const SLOW: SlotHolder = {
   subscriptionId: "slow",
   organizationId: "slow",
   url: "https://slow.test/",

@@ -26,7 +26,7 @@ class CountingSlots extends Slots {
 const PATIENCE = { timeout: 10_000 };
 
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  for (let iteration = 0; iteration < 20; iteration++) await new Promise(setImmediate);
 }
 
 test(

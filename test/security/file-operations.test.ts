@@ -15,7 +15,7 @@ const SERVICE = [
   "builtin/home.ts",
   "builtin/index.ts",
   "builtin/keeper-process.ts",
-  "builtin/marks.ts",
+  "builtin/presence.ts",
   "egress/dial.ts",
   "event-types/folder.ts",
   "event-types/libraries/generate.ts",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after } from "node:test";
-import { takeRedeliveryTurn } from "../../src/jobs/redelivery.ts";
+import { runRedelivery } from "../../src/jobs/redelivery.ts";
 import { publicId } from "../../src/lib/ids.ts";
 import type { RedeliveryView } from "../../src/subjects/redeliveries/work.ts";
 import { createDatabase } from "./database.ts";
@@ -9,7 +9,7 @@ import { startOperatorApi } from "./operator-api.ts";
 
 type Subscription = Awaited<ReturnType<typeof aSubscription>>;
 
-/** The operator API on an engine with one attempt for each delivery, and jobs whose turns the test starts. */
+/** The operator API on an engine with one attempt for each delivery, and jobs whose runs the test starts. */
 export async function createRedeliveries() {
   const { deps, clock, deliverDue } = await createEngine(await createDatabase(), {
     rules: {
@@ -32,13 +32,13 @@ export async function createRedeliveries() {
     return subscription;
   }
 
-  /** Runs turns of the job, a second apart, until none is left. */
+  /** Runs the job, a second apart, until none is left. */
   async function runAll(): Promise<void> {
     for (;;) {
       const open = await deps.db`
         select from redelivery_jobs where state in ('queued', 'running') and finished_at is null`;
       if (open.length === 0) return;
-      await takeRedeliveryTurn(deps);
+      await runRedelivery(deps);
       clock.advance(1_000);
     }
   }

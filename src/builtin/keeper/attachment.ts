@@ -2,7 +2,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { linkBinaries } from "../binaries.ts";
 import type { ServeJob } from "../keeper-process.ts";
-import { listMarks, type Mark, putMark, sharesPids, withLock } from "../marks.ts";
+import { listPresent, type Presence, showPresence, sharesPids, withLock } from "../presence.ts";
 import { watch } from "../watch.ts";
 import { ensureCluster } from "./cluster.ts";
 import {
@@ -37,28 +37,28 @@ export async function attach(
   const binaries = await linkBinaries(installed, BINARIES);
   for (const folder of [LOCK, ATTACHED]) await makeFolder(folder);
 
-  const { server, mark } = await withLock(LOCK, enter);
+  const { server, presence } = await withLock(LOCK, enter);
   const socket = socketIn(server.socketFolder);
   let isDown = false;
   const endWatch = watch({ isServing: () => isServing(dataOf(home), socket), restart, log });
   const trimming = setInterval(trimLog, TRIM_INTERVAL_MS);
   return { socketFolder: server.socketFolder, detach };
 
-  async function enter(): Promise<{ server: Server; mark: Mark }> {
+  async function enter(): Promise<{ server: Server; presence: Presence }> {
     await ensureCluster(home, binaries, { durable: settings["fsync"] !== "off", log });
     const socketFolder = await prepareSocketFolder(home);
     const server = { home, binaries, settings, socketFolder };
-    const others = await listMarks(ATTACHED);
+    const others = await listPresent(ATTACHED);
     await ensureRunning(server, { start: others.every(sharesPids), stop: others.length === 0 });
-    return { server, mark: await putMark(ATTACHED) };
+    return { server, presence: await showPresence(ATTACHED) };
   }
 
   async function detach(): Promise<void> {
     clearInterval(trimming);
     await endWatch();
     await withLock(LOCK, async () => {
-      await mark.remove();
-      if ((await listMarks(ATTACHED)).length > 0) return;
+      await presence.remove();
+      if ((await listPresent(ATTACHED)).length > 0) return;
       await stopServer(dataOf(home));
       await dropSocketFolder(home);
     });
@@ -87,7 +87,7 @@ export async function attach(
 export async function emptyHome(home: string): Promise<void> {
   for (const folder of [LOCK, ATTACHED]) await makeFolder(folder);
   await withLock(LOCK, async () => {
-    if ((await listMarks(ATTACHED)).length > 0) throw new Error(`${home} is in use`);
+    if ((await listPresent(ATTACHED)).length > 0) throw new Error(`${home} is in use`);
     await stopServer(dataOf(home));
     await dropSocketFolder(home);
     for (const name of await readdir(home)) {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Binaries } from "../binaries.ts";
 import { endOf } from "../keeper-process.ts";
-import { tryConnect } from "../marks.ts";
+import { tryConnect } from "../presence.ts";
 import {
   dataOf,
   isAbsent,

@@ -26,7 +26,7 @@ const FIELDS_MAX = 500;
 const DEPTH_MAX = 8;
 
 /** An object whose members are listed. `around` are the schemas that it is in. */
-interface Place {
+interface Level {
   schema: Schema;
   prefix: string;
   around: readonly Schema[];
@@ -42,14 +42,14 @@ export function fieldsOf({ schema }: EventType, types: EventTypes): Field[] {
   const index = indexes.get(types) ?? new SchemaIndex(types);
   indexes.set(types, index);
   const fields = new Map<string, Field>();
-  let level: Place[] = [{ schema: schema as Schema, prefix: "", around: [] }];
-  for (let depth = 0; depth < DEPTH_MAX && level.length > 0; depth++) {
-    level = level.flatMap((place) => [...list(place)]);
+  let levels: Level[] = [{ schema: schema as Schema, prefix: "", around: [] }];
+  for (let depth = 0; depth < DEPTH_MAX && levels.length > 0; depth++) {
+    levels = levels.flatMap((one) => [...list(one)]);
   }
   return [...fields.values()];
 
   /** Adds the members of an object. Returns the objects within it. */
-  function* list({ schema, prefix, around }: Place): Generator<Place> {
+  function* list({ schema, prefix, around }: Level): Generator<Level> {
     const parts = [...partsOfObject(schema, index, around)];
     const certain = parts.filter(({ isCertain }) => isCertain);
     const required = new Set(certain.flatMap(({ part }) => listOf(part["required"]).map(String)));
@@ -101,7 +101,7 @@ function* partsOfObject(
 }
 
 /**
- * Returns the schema merged with what it says in another place: the target of its `$ref`, its only part of `allOf`, or its only
+ * Returns the schema merged with what it says elsewhere: the target of its `$ref`, its only part of `allOf`, or its only
  * alternative to null. Its own keywords take precedence.
  */
 function resolve(schema: Schema, index: SchemaIndex, hops = DEPTH_MAX): Schema {

@@ -56,7 +56,7 @@ export class Client extends pg.Client {
   /** True if we closed it because the server did not answer in time. */
   isAbandoned = false;
   /** The index of its address in the pool. */
-  readonly turn: number;
+  readonly addressIndex: number;
   /** The names of settings that the opening found missing. */
   missing: string[] = [];
   readonly #opening: readonly string[];
@@ -64,7 +64,7 @@ export class Client extends pg.Client {
   #isStandby: boolean | null = null;
   #key: BackendKey | null = null;
 
-  constructor({ opening = [], signIn, ...config }: ClientOptions, turn: number) {
+  constructor({ opening = [], signIn, ...config }: ClientOptions, addressIndex: number) {
     super({ ...config, enableChannelBinding: signIn?.isBound ?? false });
     // Without these, the driver would read PGOPTIONS and PGREPLICATION.
     const { options = "" } = config;
@@ -73,7 +73,7 @@ export class Client extends pg.Client {
       replication: undefined,
     });
     this.#opening = opening;
-    this.turn = turn;
+    this.addressIndex = addressIndex;
     // Without a listener, an error would end the process.
     this.on("error", (error) => (this.lost ??= failureAt(this, error)));
     this.connection.on("errorMessage", shorten);

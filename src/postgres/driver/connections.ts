@@ -20,19 +20,19 @@ export class Connections {
   readonly #clients = new Set<Client>();
   readonly #idle = new Set<Client>();
   /** The index of the address that we believe to be the primary. */
-  #turn = 0;
+  #addressIndex = 0;
   /** The last abandoned connection, until a new one is made. */
   #abandoned: Client | null = null;
 
   constructor({ addresses, max, idleMs, ...config }: ConnectionsOptions) {
     this.#addresses = addresses;
-    const [clients, idle, turn] = [this.#clients, this.#idle, () => this.#turn];
+    const [clients, idle, index] = [this.#clients, this.#idle, () => this.#addressIndex];
     this.#pool = new pg.Pool({
       max,
       idleTimeoutMillis: idleMs,
       Client: class extends Client {
         constructor() {
-          super({ ...config, ...addresses[turn()] }, turn());
+          super({ ...config, ...addresses[index()] }, index());
           clients.add(this);
           this.once("end", () => [clients, idle].forEach((set) => set.delete(this)));
         }
@@ -50,14 +50,14 @@ export class Connections {
   async take(): Promise<Connection> {
     const failures: Error[] = [];
     while (failures.length < this.#addresses.length) {
-      const turn = this.#turn;
+      const index = this.#addressIndex;
       try {
         const client = requireOurs(await this.#pool.connect());
         this.#idle.delete(client);
         return client;
       } catch (error) {
         failures.push(error as Error);
-        this.#pass(turn);
+        this.#pass(index);
       }
     }
     throw failureOfAll(failures);
@@ -78,7 +78,7 @@ export class Connections {
   /** Closes the server's idle connections, which are dead as well. The next statement connects to the next host first. */
   #leave(connection: Connection): void {
     this.#abandoned = connection;
-    this.#pass(connection.turn);
+    this.#pass(connection.addressIndex);
     for (const client of this.#idle) if (isBeside(client, connection)) client.cut(left());
   }
 
@@ -90,8 +90,8 @@ export class Connections {
     for (const client of this.#clients) if (isBeside(client, abandoned)) client.cut(left());
   }
 
-  #pass(turn: number): void {
-    if (this.#turn === turn) this.#turn = (turn + 1) % this.#addresses.length;
+  #pass(index: number): void {
+    if (this.#addressIndex === index) this.#addressIndex = (index + 1) % this.#addresses.length;
   }
 
   /** Closes idle connections, and waits until no connection has a socket. */

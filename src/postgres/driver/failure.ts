@@ -1,11 +1,6 @@
 import pg from "pg";
 import { codeOf, cut } from "../../lib/objects.ts";
 
-interface Place {
-  host: string;
-  port: number;
-}
-
 const CLOSED = "CONNECTION_CLOSED";
 
 /** The operator's remedy if a pooler drops the settings of our start-up packet. */
@@ -13,13 +8,13 @@ export const POOLER_CURE =
   "behind a pooler, add pool_mode=session or pool_mode=transaction to the database's URL";
 
 /** Returns an error for a connection that ended or could not be made, with the host's name and the original message. */
-export function failureAt({ host, port }: Place, cause: Error): Error {
+export function failureAt({ host, port }: { host: string; port: number }, cause: Error): Error {
   const isRefused = /startup parameter(?:: | in )options/.test(cause.message);
   const cure = isRefused ? ` (${POOLER_CURE})` : "";
   shorten(cause);
-  const place = host.startsWith("/") ? host : `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  if (UNSENT.test(cause.message)) return coded(`${place}: ${NO_PASSWORD}`, "28P01", cause);
-  return coded(`${place}: ${wordsOf(cause)}${cure}`, codeOf(cause) || CLOSED, cause);
+  const at = host.startsWith("/") ? host : `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  if (UNSENT.test(cause.message)) return coded(`${at}: ${NO_PASSWORD}`, "28P01", cause);
+  return coded(`${at}: ${wordsOf(cause)}${cure}`, codeOf(cause) || CLOSED, cause);
 }
 
 /** A pooler that gives each transaction another connection loses prepared statements, or has those of other clients. */

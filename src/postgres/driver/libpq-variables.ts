@@ -9,8 +9,7 @@ import { readUrl } from "./url.ts";
 export function libpqVariables(url: string, authority = "system"): Record<string, string> {
   const target = readUrl(url);
   const { addresses, user, password, database } = target;
-  const places = new Map(addresses.map((place) => [`${place.host}:${place.port}`, place]));
-  const hosts = [...places.values()];
+  const hosts = [...new Map(addresses.map((one) => [`${one.host}:${one.port}`, one])).values()];
   const query = new URLSearchParams(/\?(.*)$/s.exec(url)?.[1] ?? "");
   const isVerified = addresses.some(({ ssl }) => ssl !== false && ssl.rejectUnauthorized !== false);
   if (isVerified && !query.has("sslmode")) query.set("sslmode", "verify-full");

@@ -7,7 +7,7 @@ import type { Address } from "./url.ts";
 export interface ListenerOptions {
   /** The statement that returns the `name` of the channel. */
   channel: string;
-  onNotice: (payload: string) => void;
+  onNotification: (payload: string) => void;
   /** How long to wait before it connects again. */
   retryMs?: number;
   /** How often to check that the server is alive. */
@@ -22,7 +22,7 @@ const ANSWER_MS = 5_000;
 
 /**
  * Listens on a channel of the primary, over its own connection. If the connection is lost, it connects to the next address.
- * Notices sent meanwhile are lost.
+ * Notifications sent meanwhile are lost.
  */
 export class Listener {
   readonly #way: ClientOptions & { addresses: Address[] };
@@ -46,19 +46,19 @@ export class Listener {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
-    for (let turn = 0; !signal.aborted; turn = (turn + 1) % this.#way.addresses.length) {
-      await this.#listen(turn).catch(() => undefined); // The server is unavailable. The next turn retries.
+    for (let index = 0; !signal.aborted; index = (index + 1) % this.#way.addresses.length) {
+      await this.#listen(index).catch(() => undefined); // The server is unavailable. The next address is tried.
       await pause(this.#options.retryMs, signal);
     }
   }
 
-  async #listen(turn: number): Promise<void> {
+  async #listen(index: number): Promise<void> {
     const { addresses, ...way } = this.#way;
-    const { channel, onNotice, checkMs, answerMs } = this.#options;
-    const client = new Client({ ...way, ...addresses[turn] }, turn);
+    const { channel, onNotification, checkMs, answerMs } = this.#options;
+    const client = new Client({ ...way, ...addresses[index] }, index);
     const gone = new AbortController();
     client.once("end", () => gone.abort());
-    client.on("notification", ({ payload = "" }) => onNotice(payload));
+    client.on("notification", ({ payload = "" }) => onNotification(payload));
     const over = AbortSignal.any([this.#stopping.signal, gone.signal]);
     over.addEventListener("abort", () => client.cut(closed()));
 

@@ -58,7 +58,7 @@ export function readUrl(url: string): Target {
   const { settings, proxyOptions } = readOptions(parameters["options"] ?? "");
   const keepAliveS = Number(parameters["keepalives_idle"] ?? 0);
   return {
-    addresses: placesOf(authority, parameters).flatMap((place) => waysTo(place, ways)),
+    addresses: hostsOf(authority, parameters).flatMap((host) => waysTo(host, ways)),
     user: parameters["user"] ?? authority.user,
     password: parameters["password"] ?? authority.password,
     database: parameters["dbname"] ?? authority.database,
@@ -127,10 +127,10 @@ export function findLists(
   url: string,
 ): string[] {
   const { authority, parameters } = split(url);
-  const places = placesOf(authority, parameters);
+  const hosts = hostsOf(authority, parameters);
   const lists: [name: string, list: string | undefined, isRead: boolean][] = [
-    ["PGHOST", PGHOST, places.some(({ host }) => host === undefined)],
-    ["PGPORT", PGPORT, places.some(({ port }) => port === undefined)],
+    ["PGHOST", PGHOST, hosts.some(({ host }) => host === undefined)],
+    ["PGPORT", PGPORT, hosts.some(({ port }) => port === undefined)],
   ];
   return lists.flatMap(([name, list = "", isRead]) =>
     isRead && list.includes(",")
@@ -217,45 +217,46 @@ function readOptions(text: string) {
   return { settings, proxyOptions, faults };
 }
 
-type Place = Omit<Address, "ssl">;
+/** A host of the URL, without its encryption. */
+type Host = Omit<Address, "ssl">;
 
-function placesOf(authority: Authority, parameters: Parameters): Place[] {
-  const places = authority.hosts.map(readHost);
-  const { host = column(places, "host"), port = column(places, "port") } = parameters;
+function hostsOf(authority: Authority, parameters: Parameters): Host[] {
+  const hosts = authority.hosts.map(readHost);
+  const { host = column(hosts, "host"), port = column(hosts, "port") } = parameters;
   return listHosts(host, port, parameters["hostaddr"] ?? "");
 }
 
 /** `?host=a,b&port=1,2` is a list, too. A single port applies to all hosts. */
-function listHosts(hosts: string, ports: string, addresses: string): Place[] {
+function listHosts(hosts: string, ports: string, addresses: string): Host[] {
   const [port, names, ips] = [ports.split(","), hosts.split(","), addresses.split(",")];
   return (addresses === "" ? names : ips).map((_, index) => {
     const [name = "", ip = ""] = [names[index], ips[index]];
-    const where = place(ip === "" ? name : ip, port[index] ?? port[0] ?? "");
+    const where = hostOf(ip === "" ? name : ip, port[index] ?? port[0] ?? "");
     return ip === "" || name === "" ? where : { ...where, name };
   });
 }
 
-function readHost(text: string): Place {
+function readHost(text: string): Host {
   const [, v6, name = "", port = ""] = HOST_FORM.exec(text) ?? [];
-  return place(v6 ?? name, port);
+  return hostOf(v6 ?? name, port);
 }
 
-function column(places: Place[], name: "host" | "port"): string {
-  return places.map((place) => place[name] ?? "").join();
+function column(hosts: Host[], name: "host" | "port"): string {
+  return hosts.map((one) => one[name] ?? "").join();
 }
 
-function place(host: string, port: string): Place {
+function hostOf(host: string, port: string): Host {
   return { ...(host && { host }), ...(port && { port: Number(port) }) };
 }
 
 type Encryption = ConnectionOptions | false;
 
 /** A socket needs no TLS. */
-function waysTo(place: Place, ways: Encryption[]): Address[] {
-  const { name, host } = place;
-  if (host?.startsWith("/")) return [{ ...place, ssl: false }];
+function waysTo(one: Host, ways: Encryption[]): Address[] {
+  const { name, host } = one;
+  if (host?.startsWith("/")) return [{ ...one, ssl: false }];
   const named = name !== undefined && { host: name, ...(isIP(name) === 0 && { servername: name }) };
-  return ways.map((ssl) => ({ ...place, ssl: ssl && { ...ssl, ...named } }));
+  return ways.map((ssl) => ({ ...one, ssl: ssl && { ...ssl, ...named } }));
 }
 
 /** Returns how to connect to a host, in order of preference. Without `sslmode`: unencrypted. */

@@ -52,7 +52,7 @@ export class ActivityLog {
 
   /** Calls `change` with the counts of the service, the organization and the subscription, if one is named. */
   note({ organizationId, subscriptionId }: Owner, change: (counts: ActivityCounts) => void): void {
-    this.#turn();
+    this.#roll();
     this.#change("service", SERVICE_SCOPE, change);
     this.#change("organization", organizationId, change);
     if (subscriptionId !== undefined) this.#change("subscription", subscriptionId, change);
@@ -70,7 +70,7 @@ export class ActivityLog {
 
   /** Returns the entries that have changed since the last call. If they cannot be written, call `giveBack`. */
   take(): ActivityEntry[] {
-    this.#turn();
+    this.#roll();
     const taken = [...this.#unwritten, ...this.#current.values()].filter((one) => one.isChanged);
     for (const entry of taken) entry.isChanged = false;
     this.#unwritten = [];
@@ -87,7 +87,7 @@ export class ActivityLog {
   }
 
   /** A clock that steps back must not start a minute again, because its rows would be overwritten. */
-  #turn(): void {
+  #roll(): void {
     const now = this.#clock().getTime();
     if (now < this.#minute.getTime() + MINUTE_MS) return;
     this.#minute = periodAt(new Date(now), MINUTE_MS);

@@ -1,12 +1,12 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { App } from "../../http/app.ts";
-import { operatorOf } from "../../http/operator-admission.ts";
+import { operatorOf } from "../../http/operator-authentication.ts";
 import { operatorProblems } from "../../http/operator.ts";
 import { Crowded } from "../../lib/errors.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { Session } from "../operators/rules.ts";
-import { wasEnded } from "../operators/sessions.ts";
+import { isSessionEnded } from "../operators/sql.ts";
 import type { Overview, OverviewReader } from "./overview.ts";
 
 type Reader = Pick<OverviewReader, "read" | "readOutage">;
@@ -15,23 +15,23 @@ type Reader = Pick<OverviewReader, "read" | "readOutage">;
 const STREAMS_MAX = 100;
 const LISTENER_SHARE = 1 / 2;
 const OPERATOR_SHARE = 1 / 2;
-/** After this many turns with an unread overview a client counts as gone. */
-const UNREAD_TURNS_MAX = 15;
+/** After this many ticks with an unread overview a client counts as gone. */
+const UNREAD_TICKS_MAX = 15;
 
-const TURN_MS = 1_000;
-/** Every second turn sends the overview. The others send it only if the status has changed. */
-const TURNS_OF_EVENT = 2;
+const TICK_MS = 1_000;
+/** Every second tick sends the overview. The others send it only if the status has changed. */
+const TICKS_PER_EVENT = 2;
 /** How often sessions are checked. */
-const TURNS_OF_ADMISSION = 5;
+const TICKS_PER_CHECK = 5;
 
 interface Stream {
   readable: Readable;
   operator: string;
-  isAdmittedStill: () => Promise<boolean>;
+  mayContinue: () => Promise<boolean>;
   /** True while the database cannot tell whether the session was ended. The client then gets no stored data. */
   mayHaveEnded: boolean;
   isReading: boolean;
-  unreadTurns: number;
+  unreadTicks: number;
 }
 
 /** Sends one overview to all streams. Reads none while no stream is open. */
@@ -40,8 +40,8 @@ export class OverviewStreams {
   readonly #max: number;
   readonly #streams = new Set<Stream>();
   #timer: NodeJS.Timeout | undefined;
-  #turning = false;
-  #turns = 0;
+  #isTicking = false;
+  #ticks = 0;
   #status: Overview["status"] | undefined;
   #isClosed = false;
 
@@ -59,7 +59,7 @@ export class OverviewStreams {
    * this operator.
    */
   open(
-    isAdmittedStill: () => Promise<boolean>,
+    mayContinue: () => Promise<boolean>,
     { operator = "", mayHaveEnded = false } = {},
   ): Readable | null {
     const own = [...this.#streams].filter((stream) => stream.operator === operator).length;
@@ -71,8 +71,8 @@ export class OverviewStreams {
       },
     });
     const stream = {
-      ...{ readable, operator, isAdmittedStill, mayHaveEnded },
-      ...{ isReading: true, unreadTurns: 0 },
+      ...{ readable, operator, mayContinue, mayHaveEnded },
+      ...{ isReading: true, unreadTicks: 0 },
     };
     this.#streams.add(stream);
     readable.once("close", () => {
@@ -80,7 +80,7 @@ export class OverviewStreams {
       if (this.#streams.size === 0) this.#rest();
     });
     void this.#begin(stream);
-    this.#timer ??= setInterval(() => void this.turn(), TURN_MS).unref();
+    this.#timer ??= setInterval(() => void this.tick(), TICK_MS).unref();
     return readable;
   }
 
@@ -91,29 +91,29 @@ export class OverviewStreams {
   }
 
   /** Called by the timer. */
-  async turn(): Promise<void> {
-    if (this.#turning) return;
-    this.#turning = true;
+  async tick(): Promise<void> {
+    if (this.#isTicking) return;
+    this.#isTicking = true;
     try {
-      this.#turns++;
-      if (this.#turns % TURNS_OF_ADMISSION === 0) await this.#endUnadmitted();
+      this.#ticks++;
+      if (this.#ticks % TICKS_PER_CHECK === 0) await this.#endEnded();
       const overview = await this.#reader.read();
       const isChanged = overview.status !== this.#status;
       this.#status = overview.status;
-      if (this.#turns % TURNS_OF_EVENT !== 0 && !isChanged) return;
+      if (this.#ticks % TICKS_PER_EVENT !== 0 && !isChanged) return;
       for (const stream of this.#streams) await this.#send(stream, overview);
     } catch {
-      // The next turn reads the overview again.
+      // The next tick reads the overview again.
     } finally {
-      this.#turning = false;
+      this.#isTicking = false;
     }
   }
 
-  async #endUnadmitted(): Promise<void> {
+  async #endEnded(): Promise<void> {
     const check = async (stream: Stream) => {
-      const isAdmitted = await stream.isAdmittedStill().catch(() => null); // The database is unavailable.
-      if (isAdmitted === false) this.#end(stream);
-      stream.mayHaveEnded = isAdmitted === null;
+      const isOpen = await stream.mayContinue().catch(() => null); // The database is unavailable.
+      if (isOpen === false) this.#end(stream);
+      stream.mayHaveEnded = isOpen === null;
     };
     await Promise.all([...this.#streams].map(check));
   }
@@ -124,7 +124,7 @@ export class OverviewStreams {
       this.#status ??= overview.status;
       if (this.#streams.has(stream)) await this.#send(stream, overview);
     } catch {
-      // The next turn reads it again.
+      // The next tick reads it again.
     }
   }
 
@@ -149,10 +149,10 @@ export class OverviewStreams {
 function send(stream: Stream, overview: Overview): void {
   const { readable } = stream;
   if (!stream.isReading) {
-    if (++stream.unreadTurns >= UNREAD_TURNS_MAX) readable.destroy();
+    if (++stream.unreadTicks >= UNREAD_TICKS_MAX) readable.destroy();
     return;
   }
-  stream.unreadTurns = 0;
+  stream.unreadTicks = 0;
   stream.isReading = false;
   readable.push(`event: overview\ndata: ${JSON.stringify(overview)}\n\n`);
 }
@@ -215,5 +215,5 @@ export function followOverview(
 /** Tokens are valid as long as the process runs. A session expires, or ends with a sign-out. */
 async function isOpenStill(deps: Dependencies, session: Session | null): Promise<boolean> {
   if (session === null) return true;
-  return deps.clock() < session.endsAt && !(await wasEnded(deps, session));
+  return deps.clock() < session.endsAt && !(await isSessionEnded(deps.db, session.nonce));
 }

@@ -13,7 +13,7 @@ export const SOURCES_REPORTED = 50;
 export const PROBLEM_MAX = 300;
 
 export const BRIDGE_STATES = ["running", "gone"] as const;
-export type BridgeState = (typeof BRIDGE_STATES)[number];
+type BridgeState = (typeof BRIDGE_STATES)[number];
 
 /** A source of a bridge, in its last report. */
 export interface BridgedSource {

@@ -35,7 +35,7 @@ export interface DeliveryFilter {
 }
 
 /** An organization, a host, or an organization's subscriptions at a host. */
-export interface Crowd {
+interface Crowd {
   organizationId: OrganizationId | null;
   host: string | null;
 }

@@ -20,7 +20,7 @@ export async function makeDue(db: Queryable, id: DeliveryId, now: Date): Promise
 }
 
 /** The waiting deliveries that a job is for: those of an organization that were created before it. */
-export interface WaitingFilter {
+interface WaitingFilter {
   organizationId: OrganizationId;
   subscriptionId: SubscriptionId | null;
   reason: string | null;

@@ -63,7 +63,7 @@ async function findAnswer(
     );
   }
   if (kept.sealedAnswer === null) throw noSuch("resource");
-  const answer = open(ring, placeOf(kept), kept.sealedAnswer);
+  const answer = open(ring, rowNameOf(kept), kept.sealedAnswer);
   if (answer === null) throw new Error(`a kept answer ${whySealed(ring, kept.sealedAnswer)}`);
   return answer;
 }
@@ -72,7 +72,7 @@ function keeper({ clock, ring }: Deps, request: KeyedRequest): Keep {
   return async (tx, subscriptionId, body) => {
     const now = clock();
     const { hash: requestHash, ...key } = request;
-    const sealedAnswer = seal(ring, placeOf(key), body);
+    const sealedAnswer = seal(ring, rowNameOf(key), body);
     const answer = { ...key, requestHash, subscriptionId, sealedAnswer, at: now };
     const times = { expired: after(now, -ANSWER_KEPT_MS), waitMs: WINNER_WAIT_MS };
     const isKept = await insertKeptAnswer(tx, answer, times).catch((error: unknown) => {
@@ -82,8 +82,8 @@ function keeper({ clock, ring }: Deps, request: KeyedRequest): Keep {
   };
 }
 
-/** Returns the place that a sealed answer is bound to: its row. */
-export function placeOf({ organizationId, route, key }: AnswerKey): string {
+/** Returns the name of the row that a sealed answer is bound to. */
+export function rowNameOf({ organizationId, route, key }: AnswerKey): string {
   return `${organizationId} ${route} ${key}`;
 }
 

@@ -3,8 +3,8 @@ import type { OrganizationId } from "../../lib/ids.ts";
 import { countNotices } from "../activity/counted.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { LIMITED_PAUSE_MS, type Notice } from "../event-types/rules.ts";
-import { takeLimitNotices } from "./notices-sql.ts";
 import { dueOf, publishNotices } from "./notices.ts";
+import { takeLimitNotices } from "./sql.ts";
 
 /** The most organizations that wait for a notice. */
 const LIMITED_MAX = 10_000;

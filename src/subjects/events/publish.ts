@@ -333,7 +333,7 @@ export function createPublishing(
     alone,
     holderOfAll,
   );
-  let turn = 0;
+  let next = 0;
 
   return { publish, publishAll };
 
@@ -343,8 +343,8 @@ export function createPublishing(
       return [await publish(event)];
     try {
       if (event && others.length === 0) return [await publishOne(event)];
-      turn = (turn + 1) % batches.length;
-      return (await batches[turn]?.(events)) ?? [];
+      next = (next + 1) % batches.length;
+      return (await batches[next]?.(events)) ?? [];
     } catch (error) {
       if (isInUse(error)) return waitForKeys(events);
       throw error;

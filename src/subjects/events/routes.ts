@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { type App, EVENTS_BYTES_MAX } from "../../http/app.ts";
 import { readTexts } from "../../http/bodies.ts";
-import { operatorOf } from "../../http/operator-admission.ts";
+import { operatorOf } from "../../http/operator-authentication.ts";
 import {
   changeOf,
   logChange,

@@ -44,11 +44,11 @@ export async function admit(
     token && (await batched.admit({ keyId: token.keyId, secretHash: hashSecret(token.secret) }));
   if (!admitted) throw unauthenticated();
 
-  const { key, place, openedAt } = admitted;
+  const { key, ordinal, openedAt } = admitted;
   const now = clock();
   const { organizationId, slug, keyId, scopes, rateLimitPerMinute } = key;
   if (keysUsed.size < KEYS_USED_MAX || keysUsed.has(keyId)) keysUsed.set(keyId, now);
-  const allowance = allowanceAt(place, rateLimitPerMinute, openedAt, now);
+  const allowance = allowanceAt(ordinal, rateLimitPerMinute, openedAt, now);
   countRequest(activity, organizationId, allowance);
   return { caller: { organizationId, slug, keyId, scopes, rateLimitPerMinute }, allowance };
 }
@@ -93,7 +93,7 @@ export async function admitAll(
       throw new Error(
         `a defect: organization ${key.organizationId} has no rate window after an insert`,
       );
-    return { key, place: ++window.used, openedAt: window.openedAt };
+    return { key, ordinal: ++window.used, openedAt: window.openedAt };
   });
 }
 

@@ -98,13 +98,13 @@ export interface Allowance {
   resetSeconds: number;
 }
 
-/** The allowance of the `place`-th request of a window. The first has place 1. */
-export function allowanceAt(place: number, limit: number, opened: Date, now: Date): Allowance {
+/** The allowance of the `ordinal`-th request of a window, from 1. */
+export function allowanceAt(ordinal: number, limit: number, opened: Date, now: Date): Allowance {
   const leftMs = opened.getTime() + WINDOW_MS - now.getTime();
   return {
-    passed: place <= limit,
+    passed: ordinal <= limit,
     limit,
-    remaining: Math.max(0, limit - place),
+    remaining: Math.max(0, limit - ordinal),
     resetSeconds: Math.max(1, Math.ceil(leftMs / 1000)),
   };
 }

@@ -37,7 +37,7 @@ export const FOUND_KINDS = [
   "event_type",
   "host",
 ] as const;
-export type FoundKind = (typeof FOUND_KINDS)[number];
+type FoundKind = (typeof FOUND_KINDS)[number];
 
 /** The limits of a search: of its results, and of the length of its text. */
 export const FOUND_MAX = 20;

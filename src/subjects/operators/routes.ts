@@ -6,7 +6,7 @@ import {
   operatorOf,
   sessionCookie,
   type SignIns,
-} from "../../http/operator-admission.ts";
+} from "../../http/operator-authentication.ts";
 import { operatorProblems, readFilters } from "../../http/operator.ts";
 import { BODY_PROBLEMS } from "../../http/problem.ts";
 import {
@@ -25,8 +25,8 @@ import { type LaterChanges, pageOfChanges } from "./changes.ts";
 import { find, findExactly, FOUND_KINDS, FOUND_MAX, TEXT_MAX } from "./find.ts";
 import { encodeSession, SESSION_MS } from "./rules.ts";
 import { SessionDetail, SignIn } from "./schema.ts";
-import { beginSession, endSession } from "./sessions.ts";
-import { CHANGE_WAYS } from "./sql.ts";
+import { beginSession } from "./sessions.ts";
+import { CHANGE_WAYS, insertEndedSession } from "./sql.ts";
 
 const Query = Type.Object({
   q: Type.String({
@@ -234,7 +234,7 @@ export function signOutRoute(app: App, deps: Dependencies, signIns: SignIns): vo
       },
     },
     async (request, reply) => {
-      if (request.session) await endSession(deps, request.session);
+      if (request.session) await insertEndedSession(deps.db, request.session);
       const others = signIns.foreignSessions(request);
       const cookie = sessionCookie(joinSessions(others), {
         seconds: others.length === 0 ? 0 : SESSION_MS / 1000,

@@ -3,26 +3,9 @@ import { randomId } from "../../lib/ids.ts";
 import { deleteEndedSessions } from "../../postgres/expired-rows.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { type Session, SESSION_MS } from "./rules.ts";
-import { insertEndedSession, isSessionEnded } from "./sql.ts";
 
 export function beginSession({ clock }: Pick<Dependencies, "clock">): Session {
   return { nonce: randomId(), endsAt: after(clock(), SESSION_MS) };
-}
-
-/** Ends a session for every process. */
-export async function endSession(
-  { db }: Pick<Dependencies, "db">,
-  session: Session,
-): Promise<void> {
-  await insertEndedSession(db, session);
-}
-
-/** Returns true if a session was ended before it expired. */
-export async function wasEnded(
-  { db }: Pick<Dependencies, "db">,
-  { nonce }: Session,
-): Promise<boolean> {
-  return isSessionEnded(db, nonce);
 }
 
 /** The clocks of two processes differ by less. So no process still accepts a session that is forgotten here. */

@@ -188,6 +188,7 @@ export async function insertEndedSession(
         on conflict (nonce) do nothing`;
 }
 
+/** Returns true if a session was ended before it expired. */
 export async function isSessionEnded(db: Queryable, nonce: string): Promise<boolean> {
   const [row] = await db<{ nonce: string }[]>`
     select nonce from ended_sessions where nonce = ${nonce}`;

@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
 import type { App } from "../../http/app.ts";
-import { operatorOf } from "../../http/operator-admission.ts";
+import { operatorOf } from "../../http/operator-authentication.ts";
 import { Crowded } from "../../lib/errors.ts";
 import { FairQueue } from "../../lib/fair-queue.ts";
 import { Tally } from "../../lib/tally.ts";

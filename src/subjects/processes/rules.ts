@@ -46,11 +46,11 @@ export function missedAt<Process extends Seen>(
     .filter((one) => !lost.includes(one))
     .sort((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
   return lost.filter((one) => {
-    const place = starters.findIndex(
+    const index = starters.findIndex(
       ({ role, startedAt }) => role === one.role && startedAt > one.lastSeenAt,
     );
-    if (place !== -1) starters.splice(place, 1);
-    return place === -1;
+    if (index !== -1) starters.splice(index, 1);
+    return index === -1;
   });
 }
 

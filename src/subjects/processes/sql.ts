@@ -14,7 +14,7 @@ export interface ProcessIdentity {
 }
 
 /** A process's report on itself. */
-export interface ProcessReport {
+interface ProcessReport {
   isStopping: boolean;
   attemptsUnderWay: number;
   /** The most attempts at once. Null if it delivers nothing. */
@@ -73,8 +73,8 @@ export async function listProcesses(db: Queryable, unseenSince: Date): Promise<K
     select p.id, p.role, p.version, p.host, p.pid, p.started_at as "startedAt", p.last_seen_at as "lastSeenAt",
            p.is_stopping as "isStopping", p.ended_at as "endedAt", p.last_recorded_at as "lastRecordedAt",
            p.attempts_under_way as "attemptsUnderWay", p.slots, p.slowed, p.problems,
-           (select coalesce(json_agg(json_build_object('slug', o.slug, 'slots', (e.one ->> 'slots')::int) order by e.place), '[]')
-              from jsonb_array_elements(p.organizations) with ordinality as e (one, place)
+           (select coalesce(json_agg(json_build_object('slug', o.slug, 'slots', (e.one ->> 'slots')::int) order by e.position), '[]')
+              from jsonb_array_elements(p.organizations) with ordinality as e (one, position)
               join organizations o on o.id = (e.one ->> 'id')::uuid) as organizations
       from processes p
      where p.last_seen_at >= ${unseenSince}

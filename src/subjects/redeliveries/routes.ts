@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { App } from "../../http/app.ts";
-import { operatorOf } from "../../http/operator-admission.ts";
+import { operatorOf } from "../../http/operator-authentication.ts";
 import {
   forgetTypeOfNothing,
   logChange,

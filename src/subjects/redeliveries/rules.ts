@@ -36,7 +36,7 @@ export function defaultRateOf(action: Action): number {
 /** The largest number of unfinished jobs. */
 export const UNFINISHED_MAX = 100;
 
-/** The largest number of deliveries that one turn of a job writes: a quarter of a second's. */
+/** The largest number of deliveries that one run of a job writes: a quarter of a second's. */
 export function batchOf(ratePerSecond: number): number {
   return Math.ceil(ratePerSecond / 4);
 }

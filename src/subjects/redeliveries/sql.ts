@@ -40,13 +40,13 @@ interface NewJob extends RedeliveryFilter {
 }
 
 /** The progress of a job. */
-export interface JobPlace {
+export interface JobPosition {
   atSubscription: SubscriptionId | null;
   atState: RedeliverableState | null;
   atDelivery: DeliveryId | null;
 }
 
-export interface Job extends Omit<NewJob, "openWriters">, JobPlace {
+export interface Job extends Omit<NewJob, "openWriters">, JobPosition {
   state: RedeliveryState;
   done: number;
   skipped: number;
@@ -200,8 +200,8 @@ export async function updateJobState(
   return row;
 }
 
-/** The changes of one turn. */
-type JobProgress = JobPlace &
+/** The changes of one run. */
+type JobProgress = JobPosition &
   Pick<Job, "state" | "done" | "skipped" | "failed" | "finishedAt" | "writtenAt"> & {
     nextAt: Date;
   };
@@ -298,19 +298,19 @@ export const PASSED_MAX = 1_000;
 export async function listPassed(
   db: Queryable,
   filter: RedeliveryFilter & { createdAt: Date },
-  place: { subscriptionId: SubscriptionId; state: RedeliverableState; after: DeliveryId | null },
+  position: { subscriptionId: SubscriptionId; state: RedeliverableState; after: DeliveryId | null },
 ): Promise<PassedDelivery[]> {
   return db<PassedDelivery[]>`
     with passed as materialized (
       select id, finished_at, ${stateOf(db)} as state
         from finished_deliveries
-       where subscription_number = (select number from subscriptions where id = ${place.subscriptionId})
-         ${isFinishedAs(db, place.state)} ${narrowed(db, filter)}
-         ${place.after === null ? db`` : db`and second_of(id) >= second_of(${place.after}) and id > ${place.after}`}
+       where subscription_number = (select number from subscriptions where id = ${position.subscriptionId})
+         ${isFinishedAs(db, position.state)} ${narrowed(db, filter)}
+         ${position.after === null ? db`` : db`and second_of(id) >= second_of(${position.after}) and id > ${position.after}`}
        order by second_of(id), id
        limit ${PASSED_MAX}
     )
-    select id, ${eventOf(db)} as "eventId", finished_at as "finishedAt", ${fitting(db, filter, place.state)} as fits
+    select id, ${eventOf(db)} as "eventId", finished_at as "finishedAt", ${fitting(db, filter, position.state)} as fits
       from passed
      order by id`;
 }
@@ -349,7 +349,7 @@ export async function countMatching(
   return row;
 }
 
-/** A value in place of EXISTS, for which the planner may read all marks. */
+/** A value in place of EXISTS, for which the planner may read all redelivery marks. */
 function isMarked(db: Queryable) {
   return db`
     (select redelivery_id from redelivery_marks m where m.delivery_id = passed.id limit 1) is not null`;

@@ -6,7 +6,7 @@ import {
   replaceSealedAnswer,
   type SealedAnswer,
 } from "../events/idempotency-sql.ts";
-import { placeOf } from "../events/idempotency.ts";
+import { rowNameOf } from "../events/idempotency.ts";
 import { listSealedSecrets, replaceSealedSecret, type SealedSecret } from "../subscriptions/sql.ts";
 import { keyIdOf, type KeyRing, open, seal } from "./rules.ts";
 
@@ -107,7 +107,7 @@ async function resealAnswer(
 ): Promise<"resealed" | "unchanged" | "unreadable" | "gone"> {
   if (answer === null) return "unreadable";
   if (keyIdOf(row.sealedAnswer) === ring[0].id) return "unchanged";
-  const change = { from: row.sealedAnswer, to: seal(ring, placeOf(row), answer) };
+  const change = { from: row.sealedAnswer, to: seal(ring, rowNameOf(row), answer) };
   return (await replaceSealedAnswer(db, row, change)) ? "resealed" : "gone";
 }
 
@@ -162,6 +162,6 @@ async function* sealedAnswers({ db, ring }: Sealing) {
     const batch: SealedAnswer[] = await listSealedAnswers(db, { after, limit: BATCH });
     after = batch.at(-1) ?? null;
     if (after === null) return;
-    yield batch.map((row) => ({ ...row, answer: open(ring, placeOf(row), row.sealedAnswer) }));
+    yield batch.map((row) => ({ ...row, answer: open(ring, rowNameOf(row), row.sealedAnswer) }));
   }
 }

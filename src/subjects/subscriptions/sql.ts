@@ -288,8 +288,8 @@ export interface OperatedSubscription extends Subscription {
   heldAt: Date | null;
 }
 
-/** A place in a list of subscriptions. The first two members count only in the order `failing`. */
-type SubscriptionPlace = Pick<Subscription, "createdAt" | "id"> & {
+/** A position in a list of subscriptions. The first two members count only in the order `failing`. */
+type SubscriptionPosition = Pick<Subscription, "createdAt" | "id"> & {
   isDisabled: boolean;
   failures: number;
 };
@@ -307,7 +307,7 @@ export async function listSubscriptions(
     organizationId?: OrganizationId | null;
     active?: boolean | null;
     order?: SubscriptionOrder;
-    after?: SubscriptionPlace | null;
+    after?: SubscriptionPosition | null;
     limit: number;
   },
 ): Promise<OperatedSubscription[]> {

@@ -28,7 +28,7 @@ import {
   countSubscriptions,
   deleteCeiling,
   deleteHolds,
-  deleteSubscription as markDeleted,
+  deleteSubscription as deleteRow,
   findOperatedSubscription,
   type HeldSubscription,
   insertCeiling,
@@ -42,7 +42,7 @@ import {
 } from "./sql.ts";
 
 /** What operators decide about a subscription's attempts. An absent member stays as it is. */
-export interface OperatorsChange {
+interface OperatorsChange {
   /** Attempts a second, over all processes. Null: no limit. */
   maxPerSecond?: number | null | undefined;
   /** True: nothing is claimed, and attempts in flight end. */
@@ -194,7 +194,7 @@ export async function deleteSubscription(
   const own = organizationId === null ? db : db.of(organizationId);
   const { counts, isSomeLeft } = await own.begin(async (tx) => {
     const now = clock();
-    if (!(await markDeleted(tx, id, { organizationId, now }))) throw noSuch("resource");
+    if (!(await deleteRow(tx, id, { organizationId, now }))) throw noSuch("resource");
     await deleteHolds(tx, [id]);
     return cancelWaiting(tx, [id], now);
   });

@@ -17,9 +17,9 @@ import { OPERATORS, READER, startOperatorApi } from "../../support/operator-api.
 const db = await createDatabase();
 const always = () => Promise.resolve(true);
 const anOverview = (status: Overview["status"]) => ({ status }) as Overview;
-const forThatTurn = () => new Promise((resolve) => setImmediate(resolve));
+const forThatTick = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Streams of an overview that the test sets, turn by turn. */
+/** Streams of an overview that the test sets, tick by tick. */
 function aBroadcast(connectionsMax = 20_000) {
   const now = { status: "ok" as Overview["status"], reads: 0 };
   const streams = new OverviewStreams(
@@ -36,8 +36,8 @@ function aBroadcast(connectionsMax = 20_000) {
 }
 
 /** The events of a stream, as they arrive. */
-function reading(streams: OverviewStreams, isAdmittedStill = always) {
-  const stream = streams.open(isAdmittedStill);
+function reading(streams: OverviewStreams, mayContinue = always) {
+  const stream = streams.open(mayContinue);
   assert.ok(stream);
   const events: string[] = [];
   stream.on("data", (bytes: Buffer) => events.push(bytes.toString()));
@@ -46,19 +46,19 @@ function reading(streams: OverviewStreams, isAdmittedStill = always) {
 
 const event = (status: string) => `event: overview\ndata: {"status":"${status}"}\n\n`;
 
-test("a stream starts at once, continues every second turn, and sends a change of status in between", async () => {
+test("a stream starts at once, continues every second tick, and sends a change of status in between", async () => {
   const { now, streams } = aBroadcast();
   const { stream, events } = reading(streams);
-  await forThatTurn();
+  await forThatTick();
   assert.deepEqual(events, [event("ok")]);
-  const turn = async () => {
-    await streams.turn();
-    await forThatTurn();
+  const tick = async () => {
+    await streams.tick();
+    await forThatTick();
     return events.length;
   };
-  assert.deepEqual([await turn(), await turn(), await turn(), await turn()], [1, 2, 2, 3]);
+  assert.deepEqual([await tick(), await tick(), await tick(), await tick()], [1, 2, 2, 3]);
   now.status = "down";
-  assert.equal(await turn(), 4);
+  assert.equal(await tick(), 4);
   assert.equal(events.at(-1), event("down"));
   stream.destroy();
 });
@@ -66,11 +66,11 @@ test("a stream starts at once, continues every second turn, and sends a change o
 test("one computation serves all streams", async () => {
   const { now, streams } = aBroadcast();
   const all = Array.from({ length: 10 }, () => reading(streams));
-  await forThatTurn();
+  await forThatTick();
   const before = now.reads;
-  await streams.turn();
-  await streams.turn();
-  await forThatTurn();
+  await streams.tick();
+  await streams.tick();
+  await forThatTick();
   assert.equal(now.reads - before, 2);
   for (const { events, stream } of all) {
     assert.equal(events.length, 2);
@@ -92,15 +92,15 @@ test("the number of streams is bounded, and a closed stream frees its place", as
   assert.equal(open("alice"), null, "nothing is opened while the process stops");
 });
 
-test("a stream ends within five turns after its session, and others continue", async () => {
+test("a stream ends within five ticks after its session, and others continue", async () => {
   const { streams } = aBroadcast();
   const session = { isOver: false };
   const ending = reading(streams, () => Promise.resolve(!session.isOver));
   const unsure = reading(streams, () => Promise.reject(new Error("the database is away")));
-  for (let i = 0; i < 5; i++) await streams.turn();
+  for (let i = 0; i < 5; i++) await streams.tick();
   assert.equal(streams.size, 2);
   session.isOver = true;
-  for (let i = 0; i < 5; i++) await streams.turn();
+  for (let i = 0; i < 5; i++) await streams.tick();
   await ending.ended;
   assert.equal(streams.size, 1);
   unsure.stream.destroy();
@@ -110,10 +110,10 @@ test("a client that does not read gets no more events and is then disconnected",
   const { streams } = aBroadcast();
   const stream = streams.open(always);
   assert.ok(stream);
-  const turns = (4 * stream.readableHighWaterMark) / event("ok").length;
-  for (let i = 0; i < turns && streams.size > 0; i++) {
-    await streams.turn();
-    await forThatTurn();
+  const ticks = (4 * stream.readableHighWaterMark) / event("ok").length;
+  for (let i = 0; i < ticks && streams.size > 0; i++) {
+    await streams.tick();
+    await forThatTick();
   }
   assert.ok(stream.readableLength <= stream.readableHighWaterMark + event("ok").length);
   assert.equal(streams.size, 0);
@@ -201,7 +201,7 @@ test("a session that is signed out or expired ends its stream", async (t) => {
   const { setInterval } = globalThis;
   t.mock.method(globalThis, "setInterval", (work: () => void, ms?: number) =>
     setInterval(work, ms === 1_000 ? 10 : ms),
-  ); // So that a turn takes no second.
+  ); // So that a tick takes no second.
   const { deps, clock } = await aCountedEngine(db);
   await recordProcess(db, { ...identity, id: randomUUID(), startedAt: clock() }, REPORT, clock());
   const { app, ask } = startOperatorApi(t, deps);
@@ -237,16 +237,16 @@ test("a stream whose session the database cannot check shows no stored data unti
   const { streams } = aBroadcast();
   let check = () => Promise.reject<boolean>(new Error("overloaded"));
   const { stream, events } = reading(streams, () => check());
-  const turns = async () => {
-    for (let turn = 0; turn < 6; turn++) {
-      await streams.turn();
-      await forThatTurn();
+  const ticks = async () => {
+    for (let tick = 0; tick < 6; tick++) {
+      await streams.tick();
+      await forThatTick();
     }
   };
-  await turns();
+  await ticks();
   assert.equal(events.at(-1), event("down"));
   check = () => Promise.resolve(true);
-  await turns();
+  await ticks();
   assert.equal(events.at(-1), event("ok"));
   stream.destroy();
 });

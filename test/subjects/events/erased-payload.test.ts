@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createPartitions } from "../../../src/jobs/maintenance-sql.ts";
-import { takeRedeliveryTurn } from "../../../src/jobs/redelivery.ts";
+import { runRedelivery } from "../../../src/jobs/redelivery.ts";
 import { listSealedAnswers } from "../../../src/subjects/events/idempotency-sql.ts";
-import { placeOf } from "../../../src/subjects/events/idempotency.ts";
+import { rowNameOf } from "../../../src/subjects/events/idempotency.ts";
 import { publish, type PublishedView } from "../../../src/subjects/events/publish.ts";
 import { open } from "../../../src/subjects/secrets/rules.ts";
 import { createDatabase, ownerOf } from "../../support/database.ts";
@@ -76,7 +76,7 @@ test("an erased payload is in no column of any table, in no kept answer and in n
   const filter = { organization: overHttp.organization, state: "dead_lettered" };
   const job = await ask({ method: "POST", url: "redeliveries", body: { filter } });
   assert.equal(job.status, 202);
-  await takeRedeliveryTurn(deps);
+  await runRedelivery(deps);
   await owner`analyze`;
 
   const before = await placesOfCanary();
@@ -87,13 +87,13 @@ test("an erased payload is in no column of any table, in no kept answer and in n
   for (const id of ids) {
     assert.equal((await ask({ method: "DELETE", url: `events/${id}/payload` })).status, 204);
   }
-  await takeRedeliveryTurn(deps);
+  await runRedelivery(deps);
   assert.deepEqual(await placesOfCanary(), []);
 
   const answers = await listSealedAnswers(db, { after: null, limit: 10 });
   assert.equal(answers.length, 2);
   for (const answer of answers) {
-    const opened = open(deps.ring, placeOf(answer), answer.sealedAnswer);
+    const opened = open(deps.ring, rowNameOf(answer), answer.sealedAnswer);
     assert.ok(opened !== null && !opened.includes(CANARY));
   }
 });

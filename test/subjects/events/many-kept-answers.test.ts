@@ -8,7 +8,7 @@ import type { Database, Queryable } from "../../../src/postgres/database.ts";
 import { deleteOldAnswers } from "../../../src/postgres/expired-rows.ts";
 import type { Dependencies } from "../../../src/subjects/dependencies.ts";
 import { insertKeptAnswer, type KeptAnswer } from "../../../src/subjects/events/idempotency-sql.ts";
-import { placeOf } from "../../../src/subjects/events/idempotency.ts";
+import { rowNameOf } from "../../../src/subjects/events/idempotency.ts";
 import { ANSWER_KEPT_MS } from "../../../src/subjects/events/rules.ts";
 import { closeOrganization } from "../../../src/subjects/organizations/work.ts";
 import { type KeyRing, seal } from "../../../src/subjects/secrets/rules.ts";
@@ -34,7 +34,7 @@ async function keepMany(subscriptionId: string): Promise<void> {
   const keys = Array.from({ length: MANY / 2 }, (_, i) => `key-${i}`);
   const sealed = keys.map((key) => {
     const place = { organizationId, route: "sendTestEvent", key } as const;
-    return seal(deps.ring, placeOf(place), '{"event_id":"evt_1"}').toString("hex");
+    return seal(deps.ring, rowNameOf(place), '{"event_id":"evt_1"}').toString("hex");
   });
   await db`
     insert into kept_answers (organization_id, route, key, request_hash, subscription_id, at, sealed_answer)
@@ -58,7 +58,7 @@ async function keepSecret(
     ...place,
     requestHash: Buffer.alloc(32),
     subscriptionId: subscription.id,
-    sealedAnswer: seal(deps.ring, placeOf(place), '{"secret":"whsec_1"}'),
+    sealedAnswer: seal(deps.ring, rowNameOf(place), '{"secret":"whsec_1"}'),
     at: deps.clock(),
   };
   const expired = after(deps.clock(), -ANSWER_KEPT_MS);

@@ -4,7 +4,7 @@ import { after, test } from "node:test";
 import { createPartitions } from "../../../src/jobs/maintenance-sql.ts";
 import { publicId } from "../../../src/lib/ids.ts";
 import { connect, type Queryable } from "../../../src/postgres/database.ts";
-import { listenForNotices, sendNotice } from "../../../src/queue/nudging-sql.ts";
+import { listenForNudges, sendNudge } from "../../../src/queue/nudging-sql.ts";
 import { grantPublisher, PUBLISHER_ROLE } from "../../../src/schema/rights.ts";
 import { publishAtOnce } from "../../../src/subjects/events/publish.ts";
 import { createOrganization } from "../../../src/subjects/organizations/work.ts";
@@ -245,11 +245,11 @@ test("a table of the publisher cannot mislead the function", async () => {
 test("the function sends no notification, so its caller's commit does not wait for others", async (t) => {
   const { slug } = await anOrganization();
   const heard = new Arrivals<string>();
-  const listener = listenForNotices(db, (notice) => heard.add(notice));
+  const listener = listenForNudges(db, (nudge) => heard.add(nudge));
   t.after(() => listener?.stop());
   await listener?.listening;
   await call(publisher, { organization: slug });
-  await sendNotice(db, "mark");
+  await sendNudge(db, "mark");
   assert.equal(await heard.until(([first]) => first), "mark");
 });
 

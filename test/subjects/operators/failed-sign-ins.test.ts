@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FailedSignIns } from "../../../src/http/operator-admission.ts";
+import { FailedSignIns } from "../../../src/http/operator-authentication.ts";
 
 const at = (ms: number) => new Date(ms);
 

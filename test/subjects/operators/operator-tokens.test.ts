@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bearerTokenOf, createTokenCheck } from "../../../src/http/operator-admission.ts";
+import { bearerTokenOf, createTokenCheck } from "../../../src/http/operator-authentication.ts";
 import { comparesOf } from "../../support/compares.ts";
 
 const [ann, bob] = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { takeRedeliveryTurn } from "../../../src/jobs/redelivery.ts";
+import { runRedelivery } from "../../../src/jobs/redelivery.ts";
 import type { Page } from "../../../src/lib/page.ts";
 import type { DeliveryDetail, DeliveryView } from "../../../src/subjects/deliveries/work.ts";
 import type { RedeliveryPreview } from "../../../src/subjects/redeliveries/work.ts";
@@ -54,17 +54,17 @@ test("what waits of a search becomes due, at the job's rate, and each is attempt
   assert.deepEqual([job.action, job.filter.state, job.total], ["attempt_now", "waiting", 30]);
   assert.deepEqual(subjectsOf("attempt_deliveries"), [job.id]);
 
-  await takeRedeliveryTurn(deps);
+  await runRedelivery(deps);
   assert.equal(await due(), 10, "a quarter of a second's");
-  assert.equal(await takeRedeliveryTurn(deps), false);
+  assert.equal(await runRedelivery(deps), false);
   const bodies: string[] = [];
-  for (let turns = 0; turns < 10; turns++) {
+  for (let runs = 0; runs < 10; runs++) {
     await attemptAll(deps, await claimAll(deps), ({ eventId }) => {
       bodies.push(eventId);
       return refused;
     });
     clock.advance(250);
-    await takeRedeliveryTurn(deps);
+    await runRedelivery(deps);
   }
   assert.equal(countsOf(await get(job.id)), "finished: 30 of 30 done, 0 skipped, 0 failed");
   assert.equal(bodies.length, 30, "none is attempted twice, though each waits again");
@@ -165,7 +165,7 @@ test("filters narrow what a job attempts or cancels", async () => {
   assert.equal((await listed(`subscription=${wh(subscription)}&state=waiting`)).length, 1);
 });
 
-test("a job that dies in its turn repeats nothing and loses nothing", async () => {
+test("a job that dies in its run repeats nothing and loses nothing", async () => {
   const subscription = await waiting(20);
   const job = await begin(bodyFor("cancel", { subscription: wh(subscription) }));
   const dying = { ...deps, db: Object.create(deps.db) as typeof deps.db };
@@ -174,7 +174,7 @@ test("a job that dies in its turn repeats nothing and loses nothing", async () =
       await (work as (one: typeof tx) => Promise<unknown>)(tx);
       throw new Error("the process dies before the commit");
     })) as never;
-  await assert.rejects(takeRedeliveryTurn(dying), /dies before/);
+  await assert.rejects(runRedelivery(dying), /dies before/);
   assert.equal((await get(job.id)).done, 0);
   await runAll();
   assert.equal(countsOf(await get(job.id)), "finished: 20 of 20 done, 0 skipped, 0 failed");

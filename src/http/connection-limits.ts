@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { Crowded } from "../lib/errors.ts";
 import { type Link, LinkedList } from "../lib/linked-list.ts";
 import type { App } from "./app.ts";
-import type { Turns } from "./turns.ts";
+import type { Pipelines } from "./pipelining.ts";
 
 interface Peer {
   socket: Socket;
@@ -173,7 +173,7 @@ export function watchAnswers(
  */
 export function sendClientsAway(
   app: App,
-  { isStopping, turns }: { isStopping: () => boolean; turns: Turns },
+  { isStopping, pipelines }: { isStopping: () => boolean; pipelines: Pipelines },
 ): void {
   app.addHook("onSend", ({ raw }, reply, payload, done) => {
     if (!isStopping()) {
@@ -182,7 +182,7 @@ export function sendClientsAway(
     }
     // Lets Node read the input that has arrived.
     setImmediate(() => {
-      if (turns.isLastOn(raw.socket)) reply.raw.setHeader("connection", "close");
+      if (pipelines.isLastOn(raw.socket)) reply.raw.setHeader("connection", "close");
       done(null, payload);
     });
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { takeRedeliveryTurn } from "../../../src/jobs/redelivery.ts";
+import { runRedelivery } from "../../../src/jobs/redelivery.ts";
 import { attemptId, numberedId, publicId } from "../../../src/lib/ids.ts";
 import { recordAttempts } from "../../../src/subjects/deliveries/attempts.ts";
 import type { Attempt } from "../../../src/subjects/deliveries/rules.ts";
@@ -27,7 +27,7 @@ test("a job keeps to its rate", async () => {
   const subscription = await deadLetters(30);
   const job = await begin({ filter: { subscription: wh(subscription) }, rate_per_second: 4 });
   for (let quarter = 1; quarter <= 8; quarter++) {
-    while (await takeRedeliveryTurn(deps));
+    while (await runRedelivery(deps));
     assert.equal((await get(job.id)).done, quarter);
     clock.advance(250);
   }
@@ -37,20 +37,20 @@ test("a job keeps to its rate", async () => {
 test("a job pauses, resumes and is cancelled, and a finished job does not change", async () => {
   const subscription = await deadLetters(10);
   const job = await begin({ filter: { subscription: wh(subscription) }, rate_per_second: 4 });
-  await takeRedeliveryTurn(deps);
+  await runRedelivery(deps);
   assert.equal((await get(job.id)).state, "running");
   assert.equal((await set(job.id, "paused")).status, 200);
   clock.advance(60_000);
-  assert.equal(await takeRedeliveryTurn(deps), false);
+  assert.equal(await runRedelivery(deps), false);
   assert.deepEqual([(await get(job.id)).state, (await get(job.id)).done], ["paused", 1]);
 
   assert.equal(((await set(job.id, "running")).body as RedeliveryView).state, "running");
-  await takeRedeliveryTurn(deps);
+  await runRedelivery(deps);
   const cancelled = (await set(job.id, "cancelled")).body as RedeliveryView;
   assert.deepEqual([cancelled.state, cancelled.done], ["cancelled", 2]);
   assert.ok(cancelled.finished_at);
   clock.advance(60_000);
-  assert.equal(await takeRedeliveryTurn(deps), false);
+  assert.equal(await runRedelivery(deps), false);
   for (const state of ["paused", "running", "cancelled"]) {
     const refused = await set(job.id, state);
     assert.deepEqual([refused.status, codeOf(refused)], [409, "redelivery_finished"]);
@@ -104,14 +104,14 @@ test("one job runs at a time for each subscription", async () => {
   const apart = await job({ subscription: wh(other) });
   const whole = await job({ organization: publicId("org", organizationId) });
 
-  while (await takeRedeliveryTurn(deps));
+  while (await runRedelivery(deps));
   const states = async () =>
     Promise.all([first, second, apart, whole].map(async ({ id }) => (await get(id)).state));
   assert.deepEqual(await states(), ["running", "queued", "running", "queued"]);
 
   // A resumed job waits for the running one.
   await set(first.id, "paused");
-  while (await takeRedeliveryTurn(deps));
+  while (await runRedelivery(deps));
   assert.deepEqual(await states(), ["paused", "running", "running", "queued"]);
   const resumed = await set(first.id, "running");
   assert.equal((resumed.body as RedeliveryView).state, "queued");
@@ -120,18 +120,18 @@ test("one job runs at a time for each subscription", async () => {
   assert.equal(await deliverDue(() => acknowledged), 8);
 });
 
-test("processes that take turns at once send nothing twice", async () => {
+test("processes that work on a job at once send nothing twice", async () => {
   const subscription = await deadLetters(40);
   const job = await begin({ filter: { subscription: wh(subscription) }, rate_per_second: 20 });
   for (let i = 0; i < 20; i++) {
-    await Promise.all([1, 2, 3, 4].map(() => takeRedeliveryTurn(deps)));
+    await Promise.all([1, 2, 3, 4].map(() => runRedelivery(deps)));
     clock.advance(1_000);
   }
   assert.equal((await get(job.id)).done, 40);
   assert.equal(await deliverDue(() => acknowledged), 40);
 });
 
-test("an interrupted turn has written nothing, and the next one repeats it", async () => {
+test("an interrupted run has written nothing, and the next one repeats it", async () => {
   const subscription = await deadLetters(6);
   const job = await begin({ filter: { subscription: wh(subscription) } });
   const { db } = deps;
@@ -142,7 +142,7 @@ test("an interrupted turn has written nothing, and the next one repeats it", asy
         throw new Error("killed before the commit");
       }),
   }) as typeof db;
-  await assert.rejects(takeRedeliveryTurn({ ...deps, db: breaking }), /killed/);
+  await assert.rejects(runRedelivery({ ...deps, db: breaking }), /killed/);
   assert.deepEqual([(await get(job.id)).done, (await get(job.id)).state], [0, "queued"]);
   assert.equal(await deliverDue(() => acknowledged), 0);
   await runAll();
@@ -158,16 +158,16 @@ test("a job waits for a simultaneous redelivery by hand, and the delivery is sen
   assert.ok(row);
   const job = await begin({ filter: { subscription: wh(subscription) } });
 
-  let turn: Promise<boolean> | undefined;
+  let run: Promise<boolean> | undefined;
   await deps.db.begin(async (tx) => {
     await lockFinished(tx, [row]);
     const [now, to] = [clock(), subscription.id];
     const again = { deliveryId: row.id, redeliveryId: numberedId(now), eventId: row.eventId };
     await insertRedeliveries(tx, [again], { to, job: null, now });
-    turn = takeRedeliveryTurn(deps);
-    await Promise.race([turn, untilBlocked(deps.db)]);
+    run = runRedelivery(deps);
+    await Promise.race([run, untilBlocked(deps.db)]);
   });
-  await turn;
+  await run;
   assert.deepEqual([(await get(job.id)).done, (await get(job.id)).skipped], [1, 1]);
   assert.equal(await deliverDue(() => acknowledged), 2);
 });
@@ -187,7 +187,7 @@ test("a job waits for an outcome that was being recorded when it was created", a
     await untilBlocked(deps.db);
     clock.advance(1_000);
     job = await begin({ filter: { subscription: wh(subscription) } });
-    assert.equal(await takeRedeliveryTurn(deps), false, "it does not overtake");
+    assert.equal(await runRedelivery(deps), false, "it does not overtake");
   });
   await recording;
   await runAll();

@@ -6,8 +6,8 @@ import { connect, createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Shows that a process is alive. */
-export interface Mark {
+/** A socket on which a process listens, so that others see that it is alive. */
+export interface Presence {
   name: string;
   remove: () => Promise<void>;
 }
@@ -17,14 +17,14 @@ const PATIENCE_MS = 6 * 60_000;
 const NAME = /^\d*\.[0-9a-f]{12}$/;
 
 /**
- * Leaves a mark of this process in a folder: a socket on which it listens. The kernel tells every process, even in another
+ * Shows the presence of this process in a folder, by a socket on which it listens. The kernel tells every process, even in another
  * container and without /proc, if a process still listens. A pid is visible to few processes and is reused.
  */
-export async function putMark(folder: string): Promise<Mark> {
+export async function showPresence(folder: string): Promise<Presence> {
   const name = `${namespace()}.${randomBytes(6).toString("hex")}`;
   const path = join(folder, name);
   const server = createServer((visitor) => visitor.destroy()).unref();
-  // A name that others do not check. Before we listen, they would take the mark for a dead process's.
+  // A name that others do not check. Before we listen, they would take the process for dead.
   await once(server.listen(`${path}.new`), "listening");
   await rename(`${path}.new`, path);
   return {
@@ -36,8 +36,8 @@ export async function putMark(folder: string): Promise<Mark> {
   };
 }
 
-/** Returns the names of the marks of living processes, and removes the others. */
-export async function listMarks(folder: string): Promise<string[]> {
+/** Returns the names of the present processes, and removes the others. */
+export async function listPresent(folder: string): Promise<string[]> {
   const names = (await readdir(folder)).filter((name) => NAME.test(name));
   const faults = await Promise.all(names.map((name) => tryConnect(join(folder, name))));
   const dead = names.filter((_, i) => isProofOfDeath(faults[i]));
@@ -45,9 +45,9 @@ export async function listMarks(folder: string): Promise<string[]> {
   return names.filter((name) => !dead.includes(name));
 }
 
-/** Returns true if the process of the mark shares our pid namespace. */
-export function sharesPids(markName: string): boolean {
-  return markName.startsWith(`${namespace()}.`);
+/** Returns true if the process of this name shares our pid namespace. */
+export function sharesPids(name: string): boolean {
+  return name.startsWith(`${namespace()}.`);
 }
 
 /** Returns null if a process listens on the Unix socket, or else the error code. */
@@ -81,31 +81,31 @@ function namespace(): string {
 }
 
 /**
- * Runs `work` under a lock on the folder. A killed holder loses the lock, because only the marks of living processes count.
+ * Runs `work` under a lock on the folder. A killed holder loses the lock, because only living processes are present.
  */
 export async function withLock<T>(
   folder: string,
   work: () => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const mark = await acquire(folder, signal);
+  const presence = await acquire(folder, signal);
   try {
     return await work();
   } finally {
-    await mark.remove();
+    await presence.remove();
   }
 }
 
-// A process leaves its mark before it looks for others. Of two at once, at least one sees the other and steps back. So no process
+// A process shows its presence before it looks for others. Of two at once, at least one sees the other and steps back. So no process
 // has to take over the file of a dead holder, which would be a race.
-async function acquire(folder: string, signal?: AbortSignal): Promise<Mark> {
+async function acquire(folder: string, signal?: AbortSignal): Promise<Presence> {
   const since = performance.now();
   for (;;) {
     signal?.throwIfAborted();
-    if ((await listMarks(folder)).length === 0) {
-      const mark = await putMark(folder);
-      if ((await listMarks(folder)).every((other) => other === mark.name)) return mark;
-      await mark.remove();
+    if ((await listPresent(folder)).length === 0) {
+      const presence = await showPresence(folder);
+      if ((await listPresent(folder)).every((other) => other === presence.name)) return presence;
+      await presence.remove();
     }
     if (performance.now() - since > PATIENCE_MS) {
       throw new Error(

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { Turns } from "../../src/http/turns.ts";
+import { Pipelines } from "../../src/http/pipelining.ts";
 import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
@@ -66,7 +66,7 @@ test("other connections are served between pipelined requests", async (t) => {
   const all = new Promise<void>((resolve) => {
     api.app.server.on("request", ({ url = "" }: IncomingMessage, response: ServerResponse) => {
       response.once("finish", () => {
-        // It arrives while the first answer is sent and the other requests wait for their turns.
+        // It arrives while the first answer is sent and the other requests wait behind it.
         if (answered.length === 0) other.write(rawRequest("GET /other HTTP/1.1", [HOST]));
         if (answered.push(url) === 31) resolve();
       });
@@ -179,37 +179,37 @@ for (const [who, cut] of Object.entries(CUT)) {
   });
 }
 
-test("a request that ends before its turn starts no other request", async (t) => {
-  const { turns, requests, begun } = await threeInLine(t);
+test("a request that ends before its predecessors starts no other request", async (t) => {
+  const { pipelines, requests, begun } = await threePipelined(t);
   const [first, second] = requests;
   assert.ok(first && second);
-  turns.end(second);
+  pipelines.end(second);
   assert.deepEqual(begun, ["/first"]);
-  turns.end(first);
+  pipelines.end(first);
   await setImmediate();
   assert.deepEqual(begun, ["/first", "/third"]);
 });
 
 test("an invalid request is not answered after a response that ends the connection", async (t) => {
-  const { turns, requests, responses, begun } = await threeInLine(t);
+  const { pipelines, requests, responses, begun } = await threePipelined(t);
   const [first] = requests;
   assert.ok(first);
   responses[0]?.setHeader("connection", "close");
-  for (const request of requests.toReversed()) turns.end(request);
-  turns.takeLast(first.socket, () => begun.push("no request"));
+  for (const request of requests.toReversed()) pipelines.end(request);
+  pipelines.takeLast(first.socket, () => begun.push("no request"));
   assert.deepEqual(begun, ["/first"]);
 });
 
-/** Requests of one connection and the state of their turns. They get no answer. */
-async function threeInLine(t: TestContext) {
-  const turns = new Turns();
+/** Requests of one connection and their pipeline. They get no answer. */
+async function threePipelined(t: TestContext) {
+  const pipelines = new Pipelines();
   const requests: IncomingMessage[] = [];
   const responses: ServerResponse[] = [];
   const begun: string[] = [];
   const server = createServer();
   const arrived = new Promise<void>((resolve) => {
     server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-      turns.take(request, response, () => begun.push(request.url ?? ""));
+      pipelines.take(request, response, () => begun.push(request.url ?? ""));
       responses.push(response);
       if (requests.push(request) === 3) resolve();
     });
@@ -218,7 +218,7 @@ async function threeInLine(t: TestContext) {
   const urls = ["/first", "/second", "/third"];
   client.write(urls.map((url) => rawRequest(`GET ${url} HTTP/1.1`, [HOST])).join(""));
   await arrived;
-  return { turns, requests, responses, begun };
+  return { pipelines, requests, responses, begun };
 }
 
 test("a client that pipelines thousands of requests is served one and disconnected", async (t) => {

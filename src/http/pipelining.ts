@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 /** The most requests that a connection may send ahead of our answers. Beyond it the connection is closed. */
 const AHEAD_MAX = 32;
 
-interface Turn {
+interface Exchange {
   /** Absent if the input is no request. */
   request?: IncomingMessage;
   response?: ServerResponse;
@@ -12,8 +12,8 @@ interface Turn {
 }
 
 /** The requests of one connection that wait for an answer. The first is being served. */
-interface Line {
-  turns: Turn[];
+interface Pipeline {
+  exchanges: Exchange[];
   latest?: IncomingMessage;
   /** True once an answer has ended the connection. Later requests would get no answer, so they are not served. */
   isOver: boolean;
@@ -23,78 +23,78 @@ interface Line {
  * Serves the requests of a connection one at a time, because their answers must leave in that order. A client that sends
  * thousands ahead gains nothing, and no answer overtakes another.
  */
-export class Turns {
-  readonly #lines = new WeakMap<Socket, Line>();
+export class Pipelines {
+  readonly #pipelines = new WeakMap<Socket, Pipeline>();
 
   /** Calls `begin` at once, or after the answers to the earlier requests of the connection. */
   take(request: IncomingMessage, response: ServerResponse, begin: () => void): void {
     const { socket } = request;
-    const line = this.#lineOf(socket);
-    if (line.isOver) return;
-    line.latest = request;
-    if (line.turns.length > AHEAD_MAX) {
+    const pipeline = this.#pipelineOf(socket);
+    if (pipeline.isOver) return;
+    pipeline.latest = request;
+    if (pipeline.exchanges.length > AHEAD_MAX) {
       socket.destroy();
       return;
     }
-    line.turns.push({ request, response, begin });
-    if (line.turns.length === 1) begin();
+    pipeline.exchanges.push({ request, response, begin });
+    if (pipeline.exchanges.length === 1) begin();
     else socket.pause(); // Input that was already read still arrives, but no more.
   }
 
   /** Call it when the request is answered, or never will be. */
   end(request: IncomingMessage): void {
     const { socket } = request;
-    const line = this.#lineOf(socket);
-    const { turns } = line;
-    const place = turns.findIndex((turn) => turn.request === request);
-    if (place === -1) return;
-    const [ended] = turns.splice(place, 1);
-    line.isOver ||= isLast(ended?.response);
+    const pipeline = this.#pipelineOf(socket);
+    const { exchanges } = pipeline;
+    const index = exchanges.findIndex((one) => one.request === request);
+    if (index === -1) return;
+    const [ended] = exchanges.splice(index, 1);
+    pipeline.isOver ||= isLast(ended?.response);
     // A reset connection takes no answer. It is not writable before it counts as destroyed.
-    if (place > 0 || !socket.writable || line.isOver) return;
+    if (index > 0 || !socket.writable || pipeline.isOver) return;
 
-    if (turns.length === 1) socket.resume();
-    const [next] = turns;
+    if (exchanges.length === 1) socket.resume();
+    const [next] = exchanges;
     if (!next) return;
     // Input of other connections goes first.
     setImmediate(() => {
-      if (next === turns[0] && socket.writable && !line.isOver) next.begin();
+      if (next === exchanges[0] && socket.writable && !pipeline.isOver) next.begin();
     });
   }
 
   /** Returns true if no request has arrived behind the current one. */
   isLastOn(socket: Socket): boolean {
-    return this.#lineOf(socket).turns.length <= 1;
+    return this.#pipelineOf(socket).exchanges.length <= 1;
   }
 
   /**
-   * Takes input that cannot be a request. `begin` answers it in its turn. It also answers a request whose body broke off,
-   * unless an answer has begun. Then the connection is closed without a second answer.
+   * Takes input that cannot be a request. `begin` answers it after the earlier requests. It also answers a request whose body
+   * broke off, unless an answer has begun. Then the connection is closed without a second answer.
    */
   takeLast(socket: Socket, begin: () => void): void {
-    const { turns, latest, isOver } = this.#lineOf(socket);
+    const { exchanges, latest, isOver } = this.#pipelineOf(socket);
     if (isOver) return;
     if (latest && !latest.complete) {
-      const place = turns.findIndex((turn) => turn.request === latest);
-      const [broken] = place === -1 ? [] : turns.splice(place, 1);
+      const index = exchanges.findIndex((one) => one.request === latest);
+      const [broken] = index === -1 ? [] : exchanges.splice(index, 1);
       if (!broken || broken.response?.headersSent) {
         socket.destroy();
         return;
       }
     }
-    turns.push({ begin });
-    if (turns.length === 1) begin();
+    exchanges.push({ begin });
+    if (exchanges.length === 1) begin();
   }
 
-  #lineOf(socket: Socket): Line {
-    let line = this.#lines.get(socket);
-    if (!line) {
-      const { turns } = (line = { turns: [], isOver: false });
-      this.#lines.set(socket, line);
+  #pipelineOf(socket: Socket): Pipeline {
+    let pipeline = this.#pipelines.get(socket);
+    if (!pipeline) {
+      const { exchanges } = (pipeline = { exchanges: [], isOver: false });
+      this.#pipelines.set(socket, pipeline);
       // Node resumes the socket itself when a request ends.
-      socket.on("resume", () => turns.length > 1 && socket.pause());
+      socket.on("resume", () => exchanges.length > 1 && socket.pause());
     }
-    return line;
+    return pipeline;
   }
 }
 

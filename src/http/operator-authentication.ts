@@ -71,18 +71,18 @@ function refuseCrossSite({ method, headers, raw }: FastifyRequest): void {
   );
 }
 
-/** The most wrong tokens from one place in a window. */
+/** The most wrong tokens from one source in a window. */
 const FAILURES_MAX = 10;
 const WINDOW_MS = 60_000;
-/** The most places in memory. Beyond it the one with the oldest window is forgotten. */
-const PLACES_MAX = 10_000;
+/** The most sources in memory. Beyond it the one with the oldest window is forgotten. */
+const SOURCES_MAX = 10_000;
 
 interface Window {
   openedMs: number;
   count: number;
 }
 
-/** Counts wrong tokens by place, in this process. */
+/** Counts wrong tokens by source, in this process. */
 export class FailedSignIns {
   readonly #windows = new Map<string, Window>();
 
@@ -92,7 +92,7 @@ export class FailedSignIns {
     now: Date,
   ): { isTooMany: boolean; isFirst: boolean; resetSeconds: number } {
     const nowMs = now.getTime();
-    const window = this.#windowOf(placeOf(address), nowMs);
+    const window = this.#windowOf(sourceOf(address), nowMs);
     window.count++;
     return {
       isTooMany: window.count > FAILURES_MAX,
@@ -101,28 +101,28 @@ export class FailedSignIns {
     };
   }
 
-  /** The number of places in memory. */
+  /** The number of sources in memory. */
   get size(): number {
     return this.#windows.size;
   }
 
-  #windowOf(place: string, nowMs: number): Window {
-    const current = this.#windows.get(place);
+  #windowOf(source: string, nowMs: number): Window {
+    const current = this.#windows.get(source);
     if (current && nowMs < current.openedMs + WINDOW_MS) return current;
 
     // Deleted first, so that the map stays ordered by the beginning of the windows.
-    this.#windows.delete(place);
+    this.#windows.delete(source);
     const [oldest] = this.#windows.keys();
-    if (oldest !== undefined && this.#windows.size >= PLACES_MAX) this.#windows.delete(oldest);
+    if (oldest !== undefined && this.#windows.size >= SOURCES_MAX) this.#windows.delete(oldest);
 
     const opened = { openedMs: nowMs, count: 0 };
-    this.#windows.set(place, opened);
+    this.#windows.set(source, opened);
     return opened;
   }
 }
 
-/** A place is an IPv4 address, or an IPv6 /64, because its holder has all of its addresses. */
-function placeOf(address: string): string {
+/** A source is an IPv4 address, or an IPv6 /64, because its holder has all of its addresses. */
+function sourceOf(address: string): string {
   const parsed = parseAddress(address);
   if (parsed?.family !== 6 || unmapped(parsed)) return address;
   const [first, second] = parsed.words;
@@ -157,7 +157,7 @@ function digestOf(token: string): Buffer {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The name of the token. Null until the request is admitted, and on the partners' listener. */
+    /** The name of the token. Null until the request is authenticated, and on the partners' listener. */
     operator: string | null;
     /** Set, like `operator`, before the handler of every operator route runs. */
     role: OperatorRole;
@@ -172,16 +172,16 @@ declare module "fastify" {
     /** Tokens with the role `read` may call this route, with any method. */
     servesReaders?: true;
     /**
-     * Sessions are admitted even if the database is unavailable and cannot tell the ended ones. The route reads
+     * Sessions are accepted even if the database is unavailable and cannot tell the ended ones. The route reads
      * `mayHaveEnded`.
      */
     answersWithoutDatabase?: true;
   }
 }
 
-/** Returns the name of the token, in a hook or handler that only admitted requests reach. */
+/** Returns the name of the token, in a hook or handler that only authenticated requests reach. */
 export function operatorOf({ operator }: Pick<FastifyRequest, "operator">): string {
-  if (operator === null) throw new Error("the route admits anyone, so it has no operator");
+  if (operator === null) throw new Error("the route serves anyone, so it has no operator");
   return operator;
 }
 
@@ -189,8 +189,8 @@ export function operatorOf({ operator }: Pick<FastifyRequest, "operator">): stri
 const ROLE_HEADER = "x-operator-role";
 
 export interface SignIns {
-  /** A hook that admits only operators, before a body is read. */
-  admit: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  /** A hook that lets only operators through, before a body is read. */
+  authenticate: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /** Returns the operator whose token may sign in to the console. Throws for any other token. */
   check: (request: FastifyRequest, token: string) => OperatorToken;
   /** Returns the sessions of other installations on this host, which the cookie must keep. */
@@ -209,7 +209,7 @@ export function createSignIns(
   const failed = new FailedSignIns();
 
   return {
-    admit: async (request, reply) => {
+    authenticate: async (request, reply) => {
       const found = await identify(request);
       const { operator, ...session } = found;
       Object.assign(request, { operator: operator.name, role: operator.role, ...session });

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { SecureContext } from "node:tls";
 import { BoundedCache } from "../lib/bounded-cache.ts";
-import { OncePerTurn } from "../lib/once-per-turn.ts";
+import { OncePerIteration } from "../lib/once-per-iteration.ts";
 import { Tally } from "../lib/tally.ts";
 import { Connection, type ConnectionKeeper } from "./connection.ts";
 import type { Vetted } from "./destination.ts";
@@ -34,15 +34,15 @@ interface ConnectionsOptions {
  * A free connection is reused only if its peer is among the addresses that were vetted for this post. So after a name moves, no post
  * uses the connections to its old addresses.
  */
-export class Connections implements ConnectionKeeper, Room {
+export class ConnectionPool implements ConnectionKeeper, Room {
   readonly #secureContext: SecureContext;
   readonly #max: number;
   readonly #source: Source | undefined;
   readonly #stopWatching: () => void;
   /** Posts to responsive receivers do not wait for the others, whose receivers may hang. Nobody waits for those to silent ones. */
   readonly #setUps = { responsive: new SetUps(), unknown: new SetUps() };
-  /** Each group begins one connection in a turn of the event loop. Its other handshakes would delay everybody else. */
-  readonly #begins = new OncePerTurn<string | undefined>();
+  /** Each group begins one connection in an iteration of the event loop. Its other handshakes would delay everybody else. */
+  readonly #begins = new OncePerIteration<string | undefined>();
   /** Sockets that are not connected or not secured yet. */
   readonly #dialling = new Set<Socket>();
   readonly #open = new Set<Connection>();
@@ -67,7 +67,7 @@ export class Connections implements ConnectionKeeper, Room {
     this.#max = max;
     this.#source = source;
     this.#nowMs = nowMs;
-    this.#stopWatching = watchLongTurns((lateMs) => {
+    this.#stopWatching = watchLongIterations((lateMs) => {
       this.#lateMs += lateMs;
       for (const connection of this.#open) connection.breakFlood();
     });
@@ -89,8 +89,8 @@ export class Connections implements ConnectionKeeper, Room {
     const setUps = this.#setUps[responsiveness];
     const free = this.#takeIdle(target);
     if (free !== undefined || !setUps.isBusy(hostHeader)) return free;
-    const turn = setUps.turn(hostHeader, deadline.ms * WAITING_PART);
-    return deadline.bound(turn).then(() => this.#takeIdle(target));
+    const wait = setUps.waitFor(hostHeader, deadline.ms * WAITING_PART);
+    return deadline.bound(wait).then(() => this.#takeIdle(target));
   }
 
   /** Sets up a connection. Others wait for it a little, unless the receiver is silent. */
@@ -102,7 +102,7 @@ export class Connections implements ConnectionKeeper, Room {
 
   async #connect(target: Target, post: Post, deadline: Deadline): Promise<Connection> {
     const { destination, addresses } = target;
-    if (post.responsiveness !== "responsive") await deadline.bound(this.#begins.turn(post.group));
+    if (post.responsiveness !== "responsive") await deadline.bound(this.#begins.next(post.group));
     this.makeRoom();
     const { socket, address } = await inStep(post, "connect", () =>
       dial(addresses, destination.port, deadline, { room: this, source: this.#source }),
@@ -218,7 +218,7 @@ export class SetUps {
   }
 
   /** Resolves when another post has left a connection or got none. Or after `waitMs`, because the receiver may be slow. */
-  turn(host: string, waitMs: number): Promise<void> {
+  waitFor(host: string, waitMs: number): Promise<void> {
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(host) ?? new Set();
       const go = () => {
@@ -277,10 +277,10 @@ const TICK_MS = 50;
 const LATE_MS = 50;
 
 /**
- * Calls `look` after each long turn of the event loop, before the input that arrived meanwhile is read. It tells how late the turn
- * is. Returns the function that stops it.
+ * Calls `look` after each long iteration of the event loop, before the input that arrived meanwhile is read, with how late the
+ * iteration is. Returns the function that stops it.
  */
-export function watchLongTurns(look: (lateMs: number) => void): () => void {
+export function watchLongIterations(look: (lateMs: number) => void): () => void {
   let dueMs = performance.now() + TICK_MS;
   const timer = setInterval(() => {
     const now = performance.now();
