@@ -9,8 +9,8 @@ export interface Part<Body> {
   body: Body;
 }
 
-/** What one cell says, to be passed on as it is. */
-export class Said extends Error {
+/** The answer of one cell, to be relayed as it is. */
+export class Relayed extends Error {
   readonly cell: Cell;
   readonly answer: CellAnswer;
 
@@ -56,7 +56,7 @@ export class Cells {
   }
 
   /** Asks all cells at the same time, and returns what the first one says that has the thing. */
-  find(request: CellRequest): Promise<Said> {
+  find(request: CellRequest): Promise<Relayed> {
     const tries = this.all.map(async (cell) => {
       const one = await ask(cell, request);
       if (one.answer.status === 404) throw one;
@@ -73,7 +73,7 @@ export class Cells {
     try {
       return (await this.find({ method: "GET", path, headers })).cell;
     } catch (error) {
-      if (error instanceof Said && error.answer.status === 404) return error.cell;
+      if (error instanceof Relayed && error.answer.status === 404) return error.cell;
       throw error;
     }
   }
@@ -86,14 +86,14 @@ export class Cells {
 /** Nothing has this id. */
 const NOTHING = "-";
 
-async function ask(cell: Cell, request: CellRequest): Promise<Said> {
-  return new Said(cell, await cell.read(request));
+async function ask(cell: Cell, request: CellRequest): Promise<Relayed> {
+  return new Relayed(cell, await cell.read(request));
 }
 
 /** A defect tells the most. A cell that does not answer may have what the others lack. */
 function mostTelling(failures: unknown[]): unknown {
   const away = failures.filter((one) => one instanceof Away);
-  const defect = failures.find((one) => !(one instanceof Away || one instanceof Said));
+  const defect = failures.find((one) => !(one instanceof Away || one instanceof Relayed));
   return defect ?? (away.length > 0 ? noAnswer(namesOf(away)) : failures[0]);
 }
 

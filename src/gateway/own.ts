@@ -6,7 +6,7 @@ import { followOverview, OverviewStreams } from "../subjects/activity/overview-s
 import type { Overview } from "../subjects/activity/overview.ts";
 import { isCheck } from "../subjects/events/routes.ts";
 import type { CellRequest } from "./cell.ts";
-import { API, type Cells, noAnswer, type Part, Said } from "./cells.ts";
+import { API, type Cells, noAnswer, type Part, Relayed } from "./cells.ts";
 import { mergeOverviews } from "./merge.ts";
 import { type OrganizationRequest, placeOrganization } from "./place-organization.ts";
 import { Publisher } from "./publish.ts";
@@ -31,7 +31,7 @@ export function ownResponses(app: App, parts: Parts): ReadonlyMap<string, Respon
         const { body, documentFaults } = request;
         const checksOnly = isCheck(request);
         const answer = await publisher.answer(body, headers, { documentFaults, checksOnly });
-        if (!(answer instanceof Said)) reply.code(202);
+        if (!(answer instanceof Relayed)) reply.code(202);
         return answer;
       },
     ],
@@ -46,8 +46,8 @@ export function ownResponses(app: App, parts: Parts): ReadonlyMap<string, Respon
 }
 
 /** Tells all cells, so that any of them can refuse the session. A cell that is away does not learn it. */
-async function signOut({ all }: Cells, asked: CellRequest): Promise<Said> {
-  const told = all.map(async (cell) => new Said(cell, await cell.change(asked)));
+async function signOut({ all }: Cells, asked: CellRequest): Promise<Relayed> {
+  const told = all.map(async (cell) => new Relayed(cell, await cell.change(asked)));
   return Promise.any(told).catch(() => {
     throw noAnswer(all.map(({ name }) => name));
   });

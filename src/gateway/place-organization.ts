@@ -1,7 +1,7 @@
 import { Busy } from "../lib/errors.ts";
 import { slugTaken } from "../subjects/organizations/work.ts";
 import type { Cell, CellRequest } from "./cell.ts";
-import { API, type Cells, read, Said } from "./cells.ts";
+import { API, type Cells, read, Relayed } from "./cells.ts";
 
 export interface OrganizationRequest {
   slug: string;
@@ -17,7 +17,7 @@ export async function placeOrganization(
   cells: Cells,
   { cell: wanted, ...request }: OrganizationRequest,
   headers: CellRequest["headers"],
-): Promise<Said> {
+): Promise<Relayed> {
   const { slug } = request;
   if (await isTaken(cells, slug, headers)) throw slugTaken();
   const name = wanted ?? (await findSmallest(cells, headers));
@@ -25,7 +25,7 @@ export async function placeOrganization(
   if (!cell) throw slugTaken();
   const body = JSON.stringify(request);
   const path = `${API}/organizations`;
-  return new Said(cell, await cell.change({ method: "POST", path, headers, body }));
+  return new Relayed(cell, await cell.change({ method: "POST", path, headers, body }));
 }
 
 /** Finds organizations that were created without a reservation, such as in a cell before it was joined with others. */
@@ -38,7 +38,7 @@ async function isTaken(
     await cells.find({ method: "GET", path: `${API}/find/${slug}`, headers });
     return true;
   } catch (error) {
-    if (error instanceof Busy || (error instanceof Said && error.answer.status === 404))
+    if (error instanceof Busy || (error instanceof Relayed && error.answer.status === 404))
       return false;
     throw error;
   }
@@ -65,6 +65,6 @@ async function reserve(
     const detail = `No answer from cell ${first.name}, which reserves the slugs. Try again.`;
     throw Object.assign(new Busy(detail), { cause });
   });
-  if (answer.status !== 200) throw new Said(first, answer);
+  if (answer.status !== 200) throw new Relayed(first, answer);
   return (read(answer) as { cell: string }).cell;
 }

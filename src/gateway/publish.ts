@@ -8,7 +8,7 @@ import { batchFaults, eventsIn, organizationOf } from "../subjects/events/rules.
 import { NAMES_MAX } from "../subjects/listings.ts";
 import { SLUG } from "../subjects/organizations/rules.ts";
 import type { Cell, CellAnswer, CellRequest } from "./cell.ts";
-import { API, type Cells, noAnswer, read, Said } from "./cells.ts";
+import { API, type Cells, noAnswer, read, Relayed } from "./cells.ts";
 
 /** The organizations whose cells are remembered. One never leaves its cell, and its slug is never given again. */
 const KNOWN_MAX = 100_000;
@@ -16,7 +16,7 @@ const KNOWN_MAX = 100_000;
 const STEP_CHARACTERS = 131_072;
 
 /** The events of a request that belong to one cell. */
-interface Share {
+interface CellBatch {
   cell: Cell;
   /** The indexes of its events in the request. Null if the request is not a list. */
   indexes: number[] | null;
@@ -43,27 +43,27 @@ export class Publisher {
     given: unknown,
     headers: CellRequest["headers"],
     { documentFaults, checksOnly }: { documentFaults: Fault[]; checksOnly: boolean },
-  ): Promise<Said | { items: object[] }> {
-    const shares = await this.#divide(given);
-    const check = ({ cell, body }: Share) =>
+  ): Promise<Relayed | { items: object[] }> {
+    const batches = await this.#divide(given);
+    const check = ({ cell, body }: CellBatch) =>
       cell.read({ method: "POST", path: `${API}/events?check=true`, headers, body });
-    const publish = ({ cell, body }: Share) =>
+    const publish = ({ cell, body }: CellBatch) =>
       cell.change({ method: "POST", path: `${API}/events`, headers, body });
 
-    const [only, ...others] = shares;
+    const [only, ...others] = batches;
     if (only && others.length === 0 && documentFaults.length === 0)
-      return new Said(only.cell, await (checksOnly ? check(only) : publish(only)));
+      return new Relayed(only.cell, await (checksOnly ? check(only) : publish(only)));
     const checked = await Promise.all(
-      shares.map(async (share) => new Said(share.cell, await check(share))),
+      batches.map(async (one) => new Relayed(one.cell, await check(one))),
     );
-    const faults = checked.flatMap((one, i) => faultsOf(one, shares[i]?.indexes ?? null));
+    const faults = checked.flatMap((one, i) => faultsOf(one, batches[i]?.indexes ?? null));
     requireNone([...documentFaults, ...faults.filter((one) => !isHidden(one, documentFaults))]);
     const [passed] = checked;
     if (checksOnly && passed) return passed;
-    return { items: await join(shares, shares.map(publish)) };
+    return { items: await join(batches, batches.map(publish)) };
   }
 
-  async #divide(given: unknown): Promise<Share[]> {
+  async #divide(given: unknown): Promise<CellBatch[]> {
     const { isBatch, events } = eventsIn(given);
     const isList = isBatch && batchFaults(given).length === 0;
     const all = isList ? [...events.values()] : [given];
@@ -126,10 +126,10 @@ function* encode(events: unknown[]): Generator<undefined, string[]> {
 }
 
 /** Returns what a cell finds wrong with its events, by their indexes in the request. */
-function faultsOf(said: Said, indexes: number[] | null): Fault[] {
-  if (said.answer.status === 204) return [];
-  if (said.answer.status !== 422) throw said;
-  const { errors = [] } = read(said.answer) as { errors?: Fault[] };
+function faultsOf(relayed: Relayed, indexes: number[] | null): Fault[] {
+  if (relayed.answer.status === 204) return [];
+  if (relayed.answer.status !== 422) throw relayed;
+  const { errors = [] } = read(relayed.answer) as { errors?: Fault[] };
   return errors.map(({ pointer, detail }) => ({
     pointer: pointer.replace(
       /^\/events\/(\d+)/,
@@ -146,11 +146,11 @@ function isHidden({ pointer }: Fault, documentFaults: Fault[]): boolean {
 }
 
 /** Returns what was published, in the order of the request. */
-async function join(shares: Share[], publishing: Promise<CellAnswer>[]): Promise<object[]> {
+async function join(batches: CellBatch[], publishing: Promise<CellAnswer>[]): Promise<object[]> {
   const items: object[] = [];
   const failed: string[] = [];
   const results = await Promise.allSettled(publishing);
-  shares.forEach(({ cell, indexes }, i) => {
+  batches.forEach(({ cell, indexes }, i) => {
     const result = results[i];
     if (result?.status !== "fulfilled" || result.value.status !== 202) failed.push(cell.name);
     else

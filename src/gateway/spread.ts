@@ -6,7 +6,7 @@ import type { Spread } from "../http/spread.ts";
 import { USER_AGENT } from "../lib/product.ts";
 import { parseKeyId } from "../subjects/keys/rules.ts";
 import { Away, type CellRequest } from "./cell.ts";
-import { type Cells, noAnswer, read, Said } from "./cells.ts";
+import { type Cells, noAnswer, read, Relayed } from "./cells.ts";
 import { type CellPage, COMBINED, EXTRAS, mergePages, MERGES } from "./merge.ts";
 
 /** Answers a request with what a cell says, or with an object. `asked` is the request for a cell. */
@@ -32,8 +32,8 @@ export function spreadRoutes(app: App, means: Means): void {
       throw new Error(`a defect: the gateway cannot answer ${operationId}`);
     route.handler = async (request, reply) => {
       const asked = requestFor(request, spread !== "own");
-      const answer = await respond(request, asked, reply).catch(orSaid);
-      return answer instanceof Said ? pass(answer, reply, namesCell) : sendJson(answer, reply);
+      const answer = await respond(request, asked, reply).catch(orRelayed);
+      return answer instanceof Relayed ? pass(answer, reply, namesCell) : sendJson(answer, reply);
     };
   });
 }
@@ -49,7 +49,7 @@ function responderOf(
       return async (request, asked) => {
         if (asked.method === "GET") return cells.find(asked);
         const cell = await cells.having(idIn(request), asked.headers);
-        return new Said(cell, await cell.change(asked));
+        return new Relayed(cell, await cell.change(asked));
       };
     case "ascending":
     case "descending":
@@ -72,7 +72,7 @@ function responderOf(
       );
     }
     case "first":
-      return async (_request, asked) => new Said(cells.all[0], await cells.all[0].change(asked));
+      return async (_request, asked) => new Relayed(cells.all[0], await cells.all[0].change(asked));
     case "own":
       return own.get(operation);
     case undefined:
@@ -137,8 +137,8 @@ function naming(cell: string, page: CellPage): CellPage {
   return { ...page, items: page.items.map((item) => ({ ...item, cell })) };
 }
 
-function orSaid(error: unknown): Said {
-  if (error instanceof Said) return error;
+function orRelayed(error: unknown): Relayed {
+  if (error instanceof Relayed) return error;
   if (!(error instanceof Away)) throw error;
   const doubt = "It may have acted all the same: look before you repeat the request.";
   const busy = error.mayHaveActed ? noAnswer([error.cell], doubt) : noAnswer([error.cell]);
@@ -148,7 +148,7 @@ function orSaid(error: unknown): Said {
 /** The headers of a cell's answer that are the caller's. */
 const PASSED = ["content-type", "retry-after", "set-cookie", "www-authenticate"];
 
-async function pass({ cell, answer }: Said, reply: FastifyReply, namesCell: boolean) {
+async function pass({ cell, answer }: Relayed, reply: FastifyReply, namesCell: boolean) {
   const { status, headers } = answer;
   for (const name of PASSED) if (headers[name] !== undefined) reply.header(name, headers[name]);
   const isNamed = namesCell && status < 300 && answer.body.length > 0;
