@@ -77,9 +77,9 @@ async function timeOf({ db, subscriptions }: Stage): Promise<number> {
   const due = new Due({ listDue: () => Promise.reject(new Error("no scan")), pollIntervalMs: 0 });
   due.add(subscriptions.slice(1).map(({ id }) => ({ subscriptionId: id, organizationId: id })));
   while (due.size > 0) {
-    const wanted = SLOTS.share(due);
+    const wanted = SLOTS.allot(due);
     await claimNothing(db, wanted, now);
-    for (const { subscriptionId } of wanted.shares) due.keepOrDrop(subscriptionId, false);
+    for (const { subscriptionId } of wanted.quotas) due.keepOrDrop(subscriptionId, false);
   }
   return performance.now() - began;
 }

@@ -209,10 +209,10 @@ export class Dispatcher {
   async #fillFreeSlots(): Promise<void> {
     if (!this.#hasRoom) return;
     if (this.#due.size > 0) await this.#options.requireDatabase?.(this.#hasFailed);
-    const wanted = this.#slots.share(this.#due);
-    this.#hasEnough = wanted.shares.length >= wanted.limit;
+    const wanted = this.#slots.allot(this.#due);
+    this.#hasEnough = wanted.quotas.length >= wanted.limit;
     if (this.#due.size > 0 && this.#slots.isContended) this.#options.onContended(this);
-    if (wanted.shares.length === 0) return;
+    if (wanted.quotas.length === 0) return;
 
     const free = this.#slots.reserve(wanted.limit);
     this.#hasFailed = true;
@@ -226,7 +226,7 @@ export class Dispatcher {
   }
 
   async #claim(wanted: Wanted): Promise<void> {
-    this.#due.ask(wanted.shares.map((s) => s.subscriptionId));
+    this.#due.ask(wanted.quotas.map((s) => s.subscriptionId));
     const { claims, subscriptionIds, throttled } = await this.#options.claim(wanted);
     for (const claim of claims) this.#begin(claim);
     const nowMs = this.#options.elapsedMs();

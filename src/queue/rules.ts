@@ -137,10 +137,10 @@ function unpack(text: string): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-/** The number of slots that a dispatcher has for one subscription. */
-export interface Share {
+/** The most deliveries of a subscription that a claim takes. */
+export interface Quota {
   subscriptionId: SubscriptionId;
-  share: number;
+  quota: number;
 }
 
 /** The part of all slots that only holders below their share may take. */

@@ -5,10 +5,10 @@ import type { Claim } from "../subjects/deliveries/rules.ts";
 import type { Due } from "./due.ts";
 import { NO_PACE, type Pace } from "./pace.ts";
 import { Receivers } from "./receivers.ts";
-import { belowShare, beyondShare, type Responsiveness, type Share, type Signal } from "./rules.ts";
+import { belowShare, beyondShare, type Responsiveness, type Quota, type Signal } from "./rules.ts";
 
 /** Due deliveries of a subscription that one claim takes. Attempts at one host share a look-up. */
-const SHARE_MAX = 16;
+const QUOTA_MAX = 16;
 
 /** Attempts that begin together. More of them would wait for each other, and then for one record. */
 const BURST_MAX = 64;
@@ -73,7 +73,7 @@ export class Slots {
       (id) => this.#belowShare(this.#byOrganization.of(id), holders) === 0,
     );
     if (full.length === organizations.size) return { slots: 0, full };
-    return { slots: Math.max(0, Math.min(Math.floor(this.free / 2), SHARE_MAX)), full };
+    return { slots: Math.max(0, Math.min(Math.floor(this.free / 2), QUOTA_MAX)), full };
   }
 
   get busy(): number {
@@ -188,47 +188,47 @@ export class Slots {
 
   /**
    * Returns what to claim for the free slots: up to 16 deliveries of each subscription, or more if few subscriptions have
-   * something due. It names more than fit, in case the first ones have less due than their shares.
+   * something due. It names more than fit, in case the first ones have less due than their quotas.
    *
    * While few slots are free, organizations at their share get nothing if others below theirs wait. A receiver that answers
    * promptly gets 16 slots even then, because it frees them soon.
    */
-  share(queue: Queue): Wanted {
+  allot(queue: Queue): Wanted {
     const holders = this.#holdersWith(queue);
     const rest = this.#beyondShare;
     const own = (held: number) => this.#belowShare(held, holders);
-    if (!this.areFew) return this.#wanted(queue, rest, (held) => Math.max(own(held), SHARE_MAX));
+    if (!this.areFew) return this.#wanted(queue, rest, (held) => Math.max(own(held), QUOTA_MAX));
 
     const wanted = this.#wanted(queue, this.free, own);
-    return wanted.shares.length > 0 ? wanted : this.#wanted(queue, rest, () => rest);
+    return wanted.quotas.length > 0 ? wanted : this.#wanted(queue, rest, () => rest);
   }
 
   #wanted(queue: Queue, free: number, allowed: (held: number) => number): Wanted {
     const limit = Math.min(free, BURST_MAX);
-    const most = Math.max(SHARE_MAX, Math.floor(limit / queue.size));
+    const most = Math.max(QUOTA_MAX, Math.floor(limit / queue.size));
     const atHosts = new Map<string, number>();
-    const shares: Share[] = [];
+    const quotas: Quota[] = [];
 
     for (const organization of fewestFirst(queue.organizations, this.#byOrganization)) {
-      if (shares.length >= limit) break;
+      if (quotas.length >= limit) break;
       let paced = this.#pace.leftFor(organization);
       const allowedNow = Math.min(paced, allowed(this.#byOrganization.of(organization)));
       let left = allowedNow;
       for (const subscriptionId of fewestFirst(queue.of(organization), this.#bySubscription)) {
-        if (shares.length >= limit || left <= 0 || paced <= 0) break;
+        if (quotas.length >= limit || left <= 0 || paced <= 0) break;
         const host = this.#receivers.failingHostOf(subscriptionId);
         const hostLeft = host === null ? most : (atHosts.get(host) ?? this.#leftAt(host));
         const isPrompt = this.#receivers.isPrompt(subscriptionId);
-        const mostNow = isPrompt ? Math.max(left, SHARE_MAX) : left;
-        const share = Math.min(most, paced, mostNow, hostLeft, this.#roomOf(subscriptionId));
-        if (share <= 0) continue;
-        shares.push({ subscriptionId, share });
-        paced -= share;
-        if (allowedNow < limit) left -= share;
-        if (host !== null) atHosts.set(host, hostLeft - share);
+        const mostNow = isPrompt ? Math.max(left, QUOTA_MAX) : left;
+        const quota = Math.min(most, paced, mostNow, hostLeft, this.#roomOf(subscriptionId));
+        if (quota <= 0) continue;
+        quotas.push({ subscriptionId, quota });
+        paced -= quota;
+        if (allowedNow < limit) left -= quota;
+        if (host !== null) atHosts.set(host, hostLeft - quota);
       }
     }
-    return { shares, limit };
+    return { quotas, limit };
   }
 
   /** True if the subscription is at its limit, or at a host that does not answer and has its share. */

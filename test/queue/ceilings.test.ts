@@ -78,7 +78,7 @@ test("two dispatchers never make more attempts in a second than the ceiling and 
 
 test("simultaneous claims share one bucket, which refills with time", async () => {
   const id = await aLimited(100, 60);
-  const wanted = { shares: [{ subscriptionId: id, share: 16 }], limit: 64 };
+  const wanted = { quotas: [{ subscriptionId: id, quota: 16 }], limit: 64 };
   const claimAtOnce = async () => {
     const taken = await Promise.all([1, 2, 3, 4].map(() => claimDeliveries(deps, wanted)));
     return taken.flatMap(({ claims }) => claims).length;
@@ -95,8 +95,8 @@ test("a claim returns the pause for a used-up ceiling, and takes deliveries of o
   const limited = await aLimited(10, 5);
   const other = await aSubscription(deps);
   await publish(deps, other.organizationId, 5);
-  const shares = [limited, other.id].map((subscriptionId) => ({ subscriptionId, share: 4 }));
-  const first = await claimDeliveries(deps, { shares, limit: 64 });
+  const quotas = [limited, other.id].map((subscriptionId) => ({ subscriptionId, quota: 4 }));
+  const first = await claimDeliveries(deps, { quotas, limit: 64 });
   assert.deepEqual(
     [limited, other.id].map((id) => first.subscriptionIds.filter((taken) => taken === id).length),
     [1, 4],
@@ -112,11 +112,11 @@ test("a ceiling with more tokens than the subscription has slots does not raise 
   const id = await aLimited(1_000, 30);
   const other = await aSubscription(deps);
   await publish(deps, other.organizationId, 30);
-  const shares = [
-    { subscriptionId: id, share: 3 },
-    { subscriptionId: other.id, share: 5 },
+  const quotas = [
+    { subscriptionId: id, quota: 3 },
+    { subscriptionId: other.id, quota: 5 },
   ];
-  const { subscriptionIds, throttled } = await claimDeliveries(deps, { shares, limit: 64 });
+  const { subscriptionIds, throttled } = await claimDeliveries(deps, { quotas, limit: 64 });
   const takenOf = (wanted: string) => subscriptionIds.filter((taken) => taken === wanted).length;
   assert.deepEqual([takenOf(id), takenOf(other.id)], [3, 5]);
   assert.deepEqual(throttled, []);

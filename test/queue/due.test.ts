@@ -24,16 +24,16 @@ test("a subscription that a claim did not reach keeps its position", () => {
 });
 
 test("a claim that its limit cuts short has not reached the subscriptions after its last delivery", () => {
-  const shares = dueOf("a", "b", "c", "d").map(({ subscriptionId }) => ({
+  const quotas = dueOf("a", "b", "c", "d").map(({ subscriptionId }) => ({
     subscriptionId,
-    share: 2,
+    quota: 2,
   }));
   const reached = (limit: number, taken: string[]) =>
     served(
-      { shares, limit },
+      { quotas, limit },
       dueOf(...taken).map(({ subscriptionId }) => subscriptionId),
     );
-  const [a, b, c, d] = shares.map(({ subscriptionId: id }) => id);
+  const [a, b, c, d] = quotas.map(({ subscriptionId: id }) => id);
   assert.deepEqual(reached(3, ["a", "a", "c"]), [
     { id: a, mayHaveMore: true },
     { id: b, mayHaveMore: false },

@@ -50,12 +50,12 @@ function waitOf(total: number, organizations: Hostile[], arrivesMs: number): num
       slots.give(ended.attempt);
     }
     for (;;) {
-      const { shares, limit } = slots.share(due);
+      const { quotas, limit } = slots.allot(due);
       let left = limit;
       let begun = 0;
-      due.ask(shares.map((s) => s.subscriptionId));
-      for (const { subscriptionId: id, share } of shares) {
-        const taken = Math.min(share, left);
+      due.ask(quotas.map((s) => s.subscriptionId));
+      for (const { subscriptionId: id, quota } of quotas) {
+        const taken = Math.min(quota, left);
         if (taken === 0) break;
         if (id === newcomer.subscriptionId) return nowMs - arrivesMs;
         const organizationId = id.split("-")[0] ?? "";

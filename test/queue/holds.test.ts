@@ -47,7 +47,7 @@ async function aSubscriptionWith(events: number) {
 
 const hold = (id: string, held = true) => changeSubscription(deps, id, { held });
 const wantedOf = (subscriptionId: string) => ({
-  shares: [{ subscriptionId, share: 16 }],
+  quotas: [{ subscriptionId, quota: 16 }],
   limit: 16,
 });
 const scan = async () =>

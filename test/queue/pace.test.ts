@@ -130,8 +130,8 @@ test("a claim for a large organization is limited to its pace, and that of a new
   slots.note(attempt, "answered", 0, 1); // Its receiver answers promptly.
   slots.give(attempt);
 
-  const wanted = slots.share(due).shares;
-  assert.deepEqual(Object.fromEntries(wanted.map((s) => [s.subscriptionId, s.share])), {
+  const wanted = slots.allot(due).quotas;
+  assert.deepEqual(Object.fromEntries(wanted.map((s) => [s.subscriptionId, s.quota])), {
     large1: 7,
     new: 16,
   });
@@ -144,8 +144,8 @@ test("the subscriptions of a large organization share its pace", () => {
   const ids = ["large1", "large2", "large3"];
   const due = new Due({ listDue: () => assert.fail("no scan"), pollIntervalMs: 0 });
   due.add(ids.map((id) => ({ subscriptionId: id, organizationId: "large" })));
-  const shares = slots.share(due).shares.map(({ share }) => share);
-  assert.deepEqual(shares, [16, 16]);
+  const quotas = slots.allot(due).quotas.map(({ quota }) => quota);
+  assert.deepEqual(quotas, [16, 16]);
 });
 
 test("new events of a limited organization wait for a claim", () => {

@@ -14,9 +14,9 @@ function queueOf(ids: string[]): Due {
   return due;
 }
 
-function shares(slots: Slots, ids: string[]): Record<string, number> {
-  const wanted = slots.share(queueOf(ids)).shares;
-  return Object.fromEntries(wanted.map((s) => [s.subscriptionId, s.share]));
+function quotas(slots: Slots, ids: string[]): Record<string, number> {
+  const wanted = slots.allot(queueOf(ids)).quotas;
+  return Object.fromEntries(wanted.map((s) => [s.subscriptionId, s.quota]));
 }
 
 function hold(slots: Slots, count: number, id: string, host?: string): void {
@@ -37,35 +37,35 @@ function earn(slots: Slots, id: string, limit: number): void {
 }
 
 test("a subscription begins with sixteen attempts at once", () => {
-  assert.deepEqual(shares(new Slots(256, 128), ["a"]), { a: 16 });
+  assert.deepEqual(quotas(new Slots(256, 128), ["a"]), { a: 16 });
 });
 
 test("a subscription gets sixteen slots in one claim, or more if its limit is higher and few others wait", () => {
   const slots = new Slots(256, 128);
   earn(slots, "a", 100);
-  assert.deepEqual(shares(slots, ["a", "b", "c", "d", "e"]), {
+  assert.deepEqual(quotas(slots, ["a", "b", "c", "d", "e"]), {
     b: 16,
     c: 16,
     d: 16,
     e: 16,
     a: 16,
   });
-  assert.deepEqual(shares(slots, ["a"]), { a: 64 });
+  assert.deepEqual(quotas(slots, ["a"]), { a: 64 });
 });
 
 test("no subscription gets more than the ceiling", () => {
   const slots = new Slots(256, 20);
   earn(slots, "a", 100);
-  assert.deepEqual(shares(slots, ["a"]), { a: 20 });
+  assert.deepEqual(quotas(slots, ["a"]), { a: 20 });
 });
 
 test("a subscription at its limit gets no slot until one of its attempts ends", () => {
   const slots = new Slots(10, 2);
   hold(slots, 2, "a");
-  assert.deepEqual([shares(slots, ["a"]), slots.saturatedOf("a")], [{}, ["a"]]);
+  assert.deepEqual([quotas(slots, ["a"]), slots.saturatedOf("a")], [{}, ["a"]]);
   assert.deepEqual([slots.isAtLimit("a"), slots.isAtLimit("b")], [true, false]);
   slots.give(of("a"));
-  assert.deepEqual([shares(slots, ["a"]), slots.saturatedOf("a")], [{ a: 1 }, []]);
+  assert.deepEqual([quotas(slots, ["a"]), slots.saturatedOf("a")], [{ a: 1 }, []]);
 });
 
 test("a subscription is still at its limit if the limit falls below the slots that it holds", () => {
@@ -79,28 +79,28 @@ test("a receiver that does not answer gets one attempt at a time", () => {
   const slots = new Slots(64, 32);
   hold(slots, 4, "a");
   for (let n = 0; n < 4; n++) end(slots, "unanswered", "a");
-  assert.deepEqual(shares(slots, ["a"]), { a: 1 });
+  assert.deepEqual(quotas(slots, ["a"]), { a: 1 });
 });
 
 test("the organization with the fewest slots comes first", () => {
   const slots = new Slots(256, 128);
   hold(slots, 2, "a1");
   hold(slots, 1, "b1");
-  assert.deepEqual(Object.keys(shares(slots, ["a2", "b2", "c1"])), ["c1", "b2", "a2"]);
+  assert.deepEqual(Object.keys(quotas(slots, ["a2", "b2", "c1"])), ["c1", "b2", "a2"]);
 });
 
 test("within an organization the subscription with the fewest slots comes first", () => {
   const slots = new Slots(256, 128);
   hold(slots, 1, "a1");
-  assert.deepEqual(Object.keys(shares(slots, ["a1", "a2"])), ["a2", "a1"]);
+  assert.deepEqual(Object.keys(quotas(slots, ["a1", "a2"])), ["a2", "a1"]);
 });
 
 test("a sole organization gets nine tenths of the slots", () => {
   const slots = new Slots(20, 20);
   hold(slots, 17, "a1");
-  assert.deepEqual(shares(slots, ["a2", "a3"]), { a2: 1 });
+  assert.deepEqual(quotas(slots, ["a2", "a3"]), { a2: 1 });
   hold(slots, 1, "a2");
-  assert.deepEqual(shares(slots, ["a3"]), {});
+  assert.deepEqual(quotas(slots, ["a3"]), {});
   assert.ok(slots.isContended);
 });
 
@@ -108,14 +108,14 @@ test("the last tenth is for organizations below their share", () => {
   const slots = new Slots(100, 100);
   hold(slots, 45, "a1");
   hold(slots, 45, "b1");
-  assert.deepEqual(shares(slots, ["a2", "b2", "c1"]), { c1: 9 });
+  assert.deepEqual(quotas(slots, ["a2", "b2", "c1"]), { c1: 9 });
 });
 
 test("while an organization below its share waits, the others get nothing", () => {
   const slots = new Slots(100, 100);
   hold(slots, 60, "a1");
-  assert.deepEqual(shares(slots, ["a2", "b1"]), { b1: 16 });
-  assert.deepEqual(shares(slots, ["a2"]), { a2: 16 }, "it may use slots that nobody else wants");
+  assert.deepEqual(quotas(slots, ["a2", "b1"]), { b1: 16 });
+  assert.deepEqual(quotas(slots, ["a2"]), { a2: 16 }, "it may use slots that nobody else wants");
 });
 
 test("while few slots are free, a receiver that answers promptly still gets sixteen", () => {
@@ -123,7 +123,7 @@ test("while few slots are free, a receiver that answers promptly still gets sixt
   for (const id of ["a1", "b1", "c1", "d1", "e1", "f1"]) {
     slots.note(of(id), id === "a1" ? "answered" : "none", 0, 1_000);
   }
-  assert.deepEqual(shares(slots, ["a1", "b1", "c1", "d1", "e1", "f1"]), {
+  assert.deepEqual(quotas(slots, ["a1", "b1", "c1", "d1", "e1", "f1"]), {
     a1: 16,
     b1: 9,
     c1: 9,
@@ -132,13 +132,13 @@ test("while few slots are free, a receiver that answers promptly still gets sixt
     f1: 9,
   });
   slots.note(of("a1"), "answered", 0, 1_001);
-  assert.equal(shares(slots, ["a1", "b1", "c1", "d1", "e1", "f1"])["a1"], 9);
+  assert.equal(quotas(slots, ["a1", "b1", "c1", "d1", "e1", "f1"])["a1"], 9);
 });
 
-test("several that arrive together get equal shares", () => {
+test("several that arrive together get equal quotas", () => {
   const slots = new Slots(20, 20);
   const ids = ["a1", "a2", "b1", "b2", "c1", "d1", "e1", "f1"];
-  assert.deepEqual(shares(slots, ids), { a1: 3, b1: 3, c1: 3, d1: 3, e1: 3, f1: 3 });
+  assert.deepEqual(quotas(slots, ids), { a1: 3, b1: 3, c1: 3, d1: 3, e1: 3, f1: 3 });
 });
 
 test("a host that does not answer gets an eighth of the slots at most, for any number of organizations", () => {
@@ -153,9 +153,9 @@ test("a host that does not answer gets an eighth of the slots at most, for any n
   assert.equal(slots.hasRoomFor(of("z", "dead.test")), true);
   hold(slots, 1, "a", "dead.test");
   assert.equal(slots.hasRoomFor(of("z", "dead.test")), false);
-  assert.deepEqual(shares(slots, ["b", "c"]), {}, "both are at the host");
+  assert.deepEqual(quotas(slots, ["b", "c"]), {}, "both are at the host");
   assert.deepEqual([slots.isAtLimit("b"), slots.isAtLimit("N")], [true, false]);
-  assert.equal(Object.keys(shares(slots, ["N"])).length, 1, "a newcomer elsewhere");
+  assert.equal(Object.keys(quotas(slots, ["N"])).length, 1, "a newcomer elsewhere");
 
   slots.note(of("a", "dead.test"), "answered", 0, 3);
   assert.equal(slots.hasRoomFor(of("z", "dead.test")), true, "healthy hosts are not limited");
@@ -221,10 +221,10 @@ test("a subscription that is answered promptly does not wait for others that han
   slots.note(of("a", "shared.test"), "unanswered", 0, 10_000);
   const mayBegin = (id: string) => slots.hasRoomFor(of(id, "shared.test"));
   assert.deepEqual([mayBegin("b"), mayBegin("c")], [true, false]);
-  assert.deepEqual(Object.keys(shares(slots, ["b", "c"])), ["b"]);
+  assert.deepEqual(Object.keys(quotas(slots, ["b", "c"])), ["b"]);
 
   slots.note(of("b", "shared.test"), "unanswered", 10_000, 20_000);
-  assert.deepEqual([mayBegin("b"), shares(slots, ["b"])], [false, {}]);
+  assert.deepEqual([mayBegin("b"), quotas(slots, ["b"])], [false, {}]);
 });
 
 test("a claim names no subscriptions of a silent host above its share", () => {
@@ -232,17 +232,17 @@ test("a claim names no subscriptions of a silent host above its share", () => {
   hold(slots, 200, "z", "dead.test");
   for (const id of ["a1", "b1"]) slots.hasRoomFor(of(id, "dead.test"));
   slots.note(of("z", "dead.test"), "unanswered", 0, 10_000);
-  assert.deepEqual(shares(slots, ["a1", "b1", "c1"]), { a1: 16, b1: 14, c1: 16 });
+  assert.deepEqual(quotas(slots, ["a1", "b1", "c1"]), { a1: 16, b1: 14, c1: 16 });
 });
 
 test("at most one burst of attempts begins together, for any number of free slots", () => {
-  assert.equal(new Slots(1_000, 16).share(queueOf(["a"])).limit, 64);
+  assert.equal(new Slots(1_000, 16).allot(queueOf(["a"])).limit, 64);
 });
 
-test("without slots there are no shares", () => {
+test("without slots there are no quotas", () => {
   const slots = new Slots(1, 1);
   hold(slots, 1, "a");
-  assert.deepEqual(shares(slots, ["b"]), {});
+  assert.deepEqual(quotas(slots, ["b"]), {});
 });
 
 /** What a publication for these organizations may reserve. */

@@ -39,8 +39,8 @@ function* attemptsAt({ answersAfterMs, perSecond, hangsUntilMs = 0, untilMs }: C
     for (;;) {
       const waiting = Math.floor((nowMs * perSecond) / 1_000) - begun;
       if (waiting > 0) due.add([SLOW]);
-      const { shares, limit } = slots.share(due);
-      const taken = Math.min(shares[0]?.share ?? 0, limit, waiting);
+      const { quotas, limit } = slots.allot(due);
+      const taken = Math.min(quotas[0]?.quota ?? 0, limit, waiting);
       if (taken <= 0) break;
       for (let n = 0; n < taken; n++) {
         const answers = nowMs >= hangsUntilMs;

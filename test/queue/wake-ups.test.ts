@@ -8,9 +8,9 @@ import { dueOf } from "../support/due.ts";
 class CountingSlots extends Slots {
   #looks = 0;
 
-  override share(queue: Parameters<Slots["share"]>[0]) {
+  override allot(queue: Parameters<Slots["allot"]>[0]) {
     this.#looks++;
-    return super.share(queue);
+    return super.allot(queue);
   }
 
   /** Fails if a dispatcher looks through what is due after the attempt has ended. */

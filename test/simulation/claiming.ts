@@ -13,16 +13,16 @@ interface Bounds {
   limit: number;
 }
 
-/** Claims up to `share` deliveries of each subscription. */
-export function claiming(process: Process, share: number, { order, limit }: Bounds): Act {
+/** Claims up to `quota` deliveries of each subscription. */
+export function claiming(process: Process, quota: number, { order, limit }: Bounds): Act {
   const place = (subscription: string) => order.findIndex(({ id }) => id === subscription);
   return {
     run: async (deps) => {
       const now = deps.clock();
       const { due } = await listDueSubscriptions(deps.db, { now, after: null, limit: 1000 });
       due.sort((a, b) => place(a.subscriptionId) - place(b.subscriptionId));
-      const shares = due.map(({ subscriptionId }) => ({ subscriptionId, share }));
-      const wanted = { shares, limit: Math.min(limit, share * shares.length) };
+      const quotas = due.map(({ subscriptionId }) => ({ subscriptionId, quota }));
+      const wanted = { quotas, limit: Math.min(limit, quota * quotas.length) };
       const { claims } = await claimDeliveries(deps, wanted);
       await deps.cancelling.restCancelled();
       await process.begin(claims);
@@ -50,7 +50,7 @@ export function claiming(process: Process, share: number, { order, limit }: Boun
 
 function claimed(wanted: Wanted, claims: Claim[], now: number): Effect {
   const leases = Object.fromEntries(claims.map((c) => [c.id, c.leaseId]));
-  const due = wanted.shares.map((one) => one.subscriptionId).sort();
+  const due = wanted.quotas.map((one) => one.subscriptionId).sort();
   return (state, { before, seen, isContested }) => {
     const dueBefore = dueAt(before, now);
     let reached: string[];
@@ -60,7 +60,7 @@ function claimed(wanted: Wanted, claims: Claim[], now: number): Effect {
       reached = nothingLeft(seen, due, now);
     } else {
       assert.deepEqual(due, dueBefore, "all due subscriptions are found");
-      reached = contract.checkShares(state, leases, wanted, now);
+      reached = contract.checkQuotas(state, leases, wanted, now);
     }
     contract.claim(state, leases, now);
     contract.cancelStrays(state, reached, now);

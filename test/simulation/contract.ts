@@ -49,20 +49,20 @@ export function subscribersOf({ subscriptions }: State, organization: string): s
 }
 
 /**
- * Checks that a claim took the most overdue deliveries, of each subscription up to its share, up to
+ * Checks that a claim took the most overdue deliveries, of each subscription up to its quota, up to
  * the limit. Returns the subscriptions that it reached.
  */
-export function checkShares(
+export function checkQuotas(
   state: State,
   leases: Record<string, string>,
-  { shares, limit }: { shares: { subscriptionId: string; share: number }[]; limit: number },
+  { quotas, limit }: { quotas: { subscriptionId: string; quota: number }[]; limit: number },
   now: number,
 ): string[] {
   const reached: string[] = [];
   let spare = limit;
-  for (const { subscriptionId: subscription, share } of shares) {
+  for (const { subscriptionId: subscription, quota } of quotas) {
     const due = waitingFor(state, subscription).filter(([, d]) => isDue(d, now));
-    const promised = Math.min(share, due.length, spare);
+    const promised = Math.min(quota, due.length, spare);
     spare -= promised;
     if (promised > 0) reached.push(subscription);
     if (of(state.subscriptions, subscription).status !== "active") continue;

@@ -65,7 +65,7 @@ async function take(world: World, step: Step): Promise<void> {
     const busy = world.processes.filter(({ inFlight }) => inFlight.length > 0);
     if (busy.length > 0) await world.answer(pick(busy, step.answer), step.count);
   } else if ("attempt" in step) {
-    await attempt(world, pick(world.processes, step.attempt), step.share);
+    await attempt(world, pick(world.processes, step.attempt), step.quota);
   } else if ("crash" in step) {
     pick(world.processes, step.crash).crash();
   } else {
@@ -85,9 +85,9 @@ async function takeTogether(world: World, step: HeldUp): Promise<void> {
 }
 
 /** One process claims due deliveries and waits for the responses. */
-async function attempt(world: World, process: Process, share: number): Promise<void> {
+async function attempt(world: World, process: Process, quota: number): Promise<void> {
   const bounds = { order: world.subscriptions, limit: Infinity };
-  await world.do(process, claiming(process, share, bounds));
+  await world.do(process, claiming(process, quota, bounds));
   await world.answer(process, Infinity);
   for (const ms of [9_900, 100]) {
     if (process.inFlight.length === 0) break;
@@ -100,9 +100,9 @@ async function attempt(world: World, process: Process, share: number): Promise<v
 async function round(
   world: World,
   process: Process,
-  { share, at = Infinity }: { share: number; at?: number },
+  { quota, at = Infinity }: { quota: number; at?: number },
 ): Promise<void> {
-  await attempt(world, process, share);
+  await attempt(world, process, quota);
   if (process.ended.length > 0) await world.breakOff(process, recording(process, Infinity), at);
   if (process.ended.length > 0) await world.do(process, recording(process, Infinity));
   if (process.kept.length > 0) await world.do(process, postponing(process));
@@ -116,7 +116,7 @@ async function finishAll(world: World): Promise<void> {
   for (const subscribed of world.subscriptions) {
     if (process && world.isHeld(subscribed.id)) await world.do(process, holding(subscribed, false));
   }
-  while (process && world.waitForDue(process)) await round(world, process, { share: 1000 });
+  while (process && world.waitForDue(process)) await round(world, process, { quota: 1000 });
 }
 
 /** Returns null if the act is impossible now. */
@@ -131,7 +131,7 @@ function actOf(world: World, ask: Ask): { process: Process; act: Act } | null {
   switch (ask.ask) {
     case "claim":
       return asking((process) =>
-        claiming(process, ask.share, { order: world.subscriptions, ...ask }),
+        claiming(process, ask.quota, { order: world.subscriptions, ...ask }),
       );
     case "record": {
       const busy = processes.filter(({ ended }) => ended.length > 0);

@@ -3,7 +3,7 @@ import type { Behaviour } from "./receivers.ts";
 
 /** A request to the service. Numbers select one of the existing things, modulo their number. */
 export type Ask =
-  | { ask: "claim"; process: number; share: number; limit: number }
+  | { ask: "claim"; process: number; quota: number; limit: number }
   | { ask: "record"; process: number; count: number; forget: boolean }
   | { ask: "postpone"; process: number }
   /** An event for each dedupe key. Null: one without. Alone, the service begins the transaction itself. */
@@ -30,13 +30,13 @@ export type Step =
   | { wait: number }
   | { answer: number; count: number }
   /** One process claims and finishes its attempts, without recording them. */
-  | { attempt: number; share: number }
+  | { attempt: number; quota: number }
   | { crash: number }
   /**
    * Rounds of one process: claim, attempt and record, whenever a delivery is due. Recording is
    * broken off before statement number `at` and then repeated.
    */
-  | { rounds: number; process: number; share: number; at: number };
+  | { rounds: number; process: number; quota: number; at: number };
 
 /**
  * Paused before statement number `at` until the other is done or waits for a lock. Then it
@@ -64,7 +64,7 @@ const at = fc.nat({ max: 9 });
 
 const asks = {
   claim: asking("claim", {
-    ...{ process, share: fc.integer({ min: 1, max: 6 }) },
+    ...{ process, quota: fc.integer({ min: 1, max: 6 }) },
     limit: fc.integer({ min: 1, max: 20 }),
   }),
   record: asking("record", {
@@ -125,13 +125,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 7, arbitrary: fc.record({ receiver: pick, does: behaviour }) },
   { weight: 4, arbitrary: fc.record({ wait }) },
   { weight: 4, arbitrary: fc.record({ answer: process, count: fc.integer({ min: 1, max: 9 }) }) },
-  { weight: 10, arbitrary: fc.record({ attempt: process, share: fc.integer({ min: 1, max: 6 }) }) },
+  { weight: 10, arbitrary: fc.record({ attempt: process, quota: fc.integer({ min: 1, max: 6 }) }) },
   { weight: 1, arbitrary: fc.record({ crash: process }) },
   {
     weight: 5,
     arbitrary: fc.record({
       ...{ rounds: fc.integer({ min: 1, max: 8 }), process },
-      ...{ share: fc.integer({ min: 1, max: 40 }), at },
+      ...{ quota: fc.integer({ min: 1, max: 40 }), at },
     }),
   },
 );

@@ -54,10 +54,10 @@ export function aDispatcher(
   const dispatcher = new Dispatcher({
     listDue: async (page) =>
       but.scan ? { due: dueOf(...(await but.scan())), upTo: null } : whatIsDue(page),
-    claim: ({ shares, limit }) => {
+    claim: ({ quotas, limit }) => {
       let left = limit;
-      const subscriptionIds = shares.flatMap(({ subscriptionId, share }) => {
-        const taken = Math.min(share, left, waiting.get(subscriptionId) ?? 0);
+      const subscriptionIds = quotas.flatMap(({ subscriptionId, quota }) => {
+        const taken = Math.min(quota, left, waiting.get(subscriptionId) ?? 0);
         left -= taken;
         waiting.set(subscriptionId, (waiting.get(subscriptionId) ?? 0) - taken);
         return Array.from({ length: taken }, () => subscriptionId);

@@ -65,8 +65,8 @@ export async function claimAll(deps: Dependencies): Promise<Claim[]> {
     after: null,
     limit: 1000,
   });
-  const shares = due.map(({ subscriptionId }) => ({ subscriptionId, share: 1000 }));
-  const { claims } = await claimDeliveries(deps, { shares, limit: 1000 * shares.length });
+  const quotas = due.map(({ subscriptionId }) => ({ subscriptionId, quota: 1000 }));
+  const { claims } = await claimDeliveries(deps, { quotas, limit: 1000 * quotas.length });
   await deps.cancelling.restCancelled();
   return claims;
 }

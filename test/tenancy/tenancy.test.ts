@@ -83,8 +83,8 @@ async function aWorld(t: TestContext) {
   /** Makes one attempt for each subscription with a due delivery, and records all in one batch. */
   async function deliver(ours: string, refuses: boolean): Promise<void> {
     const { due } = await listDueSubscriptions(db, { now: clock(), after: null, limit: 100 });
-    const shares = due.map(({ subscriptionId }) => ({ subscriptionId, share: 1 }));
-    const { claims } = await claimDeliveries(deps, { shares, limit: shares.length });
+    const quotas = due.map(({ subscriptionId }) => ({ subscriptionId, quota: 1 }));
+    const { claims } = await claimDeliveries(deps, { quotas, limit: quotas.length });
     const owned = await db<{ id: string }[]>`
       select id from subscriptions where organization_id = ${ours}`;
     const isOurs = ({ id }: { id: string }) => owned.some((row) => row.id === id);

@@ -6,7 +6,7 @@ import type {
   SubscriptionId,
 } from "../../lib/ids.ts";
 import type { Queryable } from "../../postgres/database.ts";
-import type { DueSubscription, Share } from "../../queue/rules.ts";
+import type { DueSubscription, Quota } from "../../queue/rules.ts";
 import type { Ceiling } from "../subscriptions/rules.ts";
 import { isHeld } from "../subscriptions/sql.ts";
 
@@ -40,7 +40,7 @@ export interface FoundCeiling extends Ceiling {
 }
 
 /**
- * Claims due deliveries for one process. It takes the most overdue ones of each subscription up to its share, and stops at the
+ * Claims due deliveries for one process. It takes the most overdue ones of each subscription up to its quota, and stops at the
  * limit. If the subscription has a ceiling, each claim takes a token. The lock on the bucket makes the ceiling exact across
  * processes. A held subscription has no tokens.
  *
@@ -49,10 +49,10 @@ export interface FoundCeiling extends Ceiling {
  */
 export async function claimDue(
   db: Queryable,
-  wanted: { shares: Share[]; limit: number },
+  wanted: { quotas: Quota[]; limit: number },
   { now, leasedUntil, leaseId }: { now: Date; leasedUntil: Date; leaseId: LeaseId },
 ): Promise<{ claimed: ClaimedDelivery[]; ceilings: FoundCeiling[] }> {
-  const ids = wanted.shares.map((s) => s.subscriptionId);
+  const ids = wanted.quotas.map((one) => one.subscriptionId);
   const rows = await db<(ClaimedDelivery | (FoundCeiling & { id: null }))[]>`
     with bucket as (
       -- A clock that was ahead must not close a bucket for longer than an empty one takes to fill.
@@ -71,7 +71,7 @@ export async function claimDue(
     due as (
       select d.id
         from set_config('synchronous_commit', 'off', true),
-             unnest(${ids}::uuid[], ${wanted.shares.map((s) => s.share)}::int[]) as w (subscription_id, share)
+             unnest(${ids}::uuid[], ${wanted.quotas.map((one) => one.quota)}::int[]) as w (subscription_id, quota)
        cross join lateral (
          select q.id
            from waiting_deliveries q
@@ -80,7 +80,7 @@ export async function claimDue(
             and (q.subscription_id, q.due_at) <= (w.subscription_id, ${now}::timestamptz)
             and (q.leased_until is null or q.leased_until <= ${now})
           order by q.subscription_id, q.due_at
-          limit least(w.share, (select greatest(tokens, 0) from bucket b where b.subscription_id = w.subscription_id))
+          limit least(w.quota, (select greatest(tokens, 0) from bucket b where b.subscription_id = w.subscription_id))
             for update skip locked
        ) d
        limit ${wanted.limit}

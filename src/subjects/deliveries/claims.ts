@@ -1,6 +1,6 @@
 import { after } from "../../lib/clock.ts";
 import { type LeaseId, randomId, type SubscriptionId, timeOfId } from "../../lib/ids.ts";
-import type { Share } from "../../queue/rules.ts";
+import type { Quota } from "../../queue/rules.ts";
 import type { Foundations } from "../dependencies.ts";
 import { encodeEnvelope } from "../events/rules.ts";
 import type { KeyRing } from "../secrets/rules.ts";
@@ -9,10 +9,10 @@ import { refillMs } from "../subscriptions/rules.ts";
 import { claimDue, type ClaimedDelivery, type FoundCeiling } from "./claims-sql.ts";
 import type { Claim } from "./rules.ts";
 
-/** The bounds of a claim: at most `share` deliveries of each subscription, and `limit` in all. */
+/** The bounds of a claim: at most `quota` deliveries of each subscription, and `limit` in all. */
 export interface Wanted {
   /** In the order in which they are served. */
-  shares: Share[];
+  quotas: Quota[];
   limit: number;
 }
 
@@ -59,15 +59,15 @@ export async function claimDeliveries(
   };
 }
 
-/** Returns true if the claim took all tokens, and these were fewer than the share. */
+/** Returns true if the claim took all tokens, and these were fewer than the quota. */
 function isUsedUp(
   { subscriptionId: id, tokens }: FoundCeiling,
-  { shares }: Wanted,
+  { quotas }: Wanted,
   claimed: ClaimedDelivery[],
 ): boolean {
-  const share = shares.find((wanted) => wanted.subscriptionId === id)?.share ?? 0;
+  const quota = quotas.find((wanted) => wanted.subscriptionId === id)?.quota ?? 0;
   const taken = claimed.filter((delivery) => delivery.subscriptionId === id).length;
-  return tokens < share && taken >= tokens;
+  return tokens < quota && taken >= tokens;
 }
 
 // Listed one by one, because copying the rest of a row took a sixth of our time for a delivery.

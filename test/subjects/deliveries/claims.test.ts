@@ -20,25 +20,25 @@ async function threeOf(each: number) {
 }
 
 /**
- * The number of claimed deliveries of each subscription. The claim's limit is `limit`, and the share of each
+ * The number of claimed deliveries of each subscription. The claim's limit is `limit`, and the quota of each
  * is two.
  */
 async function claimed(
   { deps, ids }: Awaited<ReturnType<typeof threeOf>>,
   limit: number,
 ): Promise<number[]> {
-  const shares = ids.map((subscriptionId) => ({ subscriptionId, share: 2 }));
-  const { claims } = await claimDeliveries(deps, { shares, limit });
+  const quotas = ids.map((subscriptionId) => ({ subscriptionId, quota: 2 }));
+  const { claims } = await claimDeliveries(deps, { quotas, limit });
   return ids.map((id) => claims.filter((c) => c.subscriptionId === id).length);
 }
 
 test("a claim of all deliveries of a page writes to no index", async () => {
   const { deps, ids } = await threeOf(100);
-  const shares = ids.map((subscriptionId) => ({ subscriptionId, share: 100 }));
+  const quotas = ids.map((subscriptionId) => ({ subscriptionId, quota: 100 }));
   const now = deps.clock();
   const lease = { now, leasedUntil: after(now, 30_000), leaseId: randomId() };
   await db.begin(async (tx) => {
-    await claimDue(tx, { shares, limit: 300 }, lease);
+    await claimDue(tx, { quotas, limit: 300 }, lease);
     const [counted] = await tx`
       select n_tup_upd::int as claimed, n_tup_hot_upd::int as "inPlace"
         from pg_stat_xact_user_tables where relname = 'waiting_deliveries'`;
@@ -46,7 +46,7 @@ test("a claim of all deliveries of a page writes to no index", async () => {
   });
 });
 
-test("a claim takes at most the share of each subscription", async () => {
+test("a claim takes at most the quota of each subscription", async () => {
   assert.deepEqual(await claimed(await threeOf(3), 100), [2, 2, 2]);
 });
 
@@ -88,13 +88,13 @@ test("a delivery that is cancelled instead of attempted counts as taken", async 
   const { deps, ids } = await threeOf(1);
   const [gone = "", ...active] = ids;
   await db`update subscriptions set deleted_at = ${deps.clock()}, sealed_secret = null where id = ${gone}`;
-  const shares = ids.map((subscriptionId) => ({ subscriptionId, share: 1 }));
-  const { claims, subscriptionIds } = await claimDeliveries(deps, { shares, limit: 3 });
+  const quotas = ids.map((subscriptionId) => ({ subscriptionId, quota: 1 }));
+  const { claims, subscriptionIds } = await claimDeliveries(deps, { quotas, limit: 3 });
   assert.deepEqual(claims.map((c) => c.subscriptionId).sort(), active.sort());
   assert.deepEqual(subscriptionIds.sort(), ids.sort());
   await deps.cancelling.restCancelled();
 });
 
-test("later subscriptions fill the claim if the first have fewer due deliveries than their share", async () => {
+test("later subscriptions fill the claim if the first have fewer due deliveries than their quota", async () => {
   assert.deepEqual(await claimed(await threeOf(1), 2), [1, 1, 0]);
 });
