@@ -1,59 +1,20 @@
-import { streamOverviewRoute } from "../subjects/activity/overview-streams.ts";
-import { OverviewReader } from "../subjects/activity/overview.ts";
-import {
-  listActivityRoute,
-  listMarksRoute,
-  showOverviewRoute,
-} from "../subjects/activity/routes.ts";
+import { activityRoutes } from "../subjects/activity/routes.ts";
 import { bridgeRoutes } from "../subjects/bridges/routes.ts";
 import { cellRoutes } from "../subjects/cells/routes.ts";
 import { CELL_HEADER } from "../subjects/cells/schema.ts";
-import {
-  attemptDeliveryRoute,
-  listDeliveriesRoute,
-  listFailuresRoute,
-  showDeliveryRoute,
-} from "../subjects/deliveries/routes.ts";
+import { deliveryRoutes } from "../subjects/deliveries/routes.ts";
 import type { Dependencies } from "../subjects/dependencies.ts";
 import { listEventTypesRoute } from "../subjects/event-types/routes.ts";
-import {
-  erasePayloadRoute,
-  publishEventsRoute,
-  showEventRoute,
-} from "../subjects/events/routes.ts";
-import { createKeyRoute, listKeysRoute, revokeKeyRoute } from "../subjects/keys/routes.ts";
-import {
-  findExactlyRoute,
-  findRoute,
-  listChangesRoute,
-  showSessionRoute,
-  signInRoute,
-  signOutRoute,
-} from "../subjects/operators/routes.ts";
+import { eventRoutes } from "../subjects/events/routes.ts";
+import { keyRoutes } from "../subjects/keys/routes.ts";
+import { operatorsOwnRoutes, signInRoute } from "../subjects/operators/routes.ts";
 import type { OperatorToken, Session } from "../subjects/operators/rules.ts";
 import { isSessionEnded } from "../subjects/operators/sql.ts";
 import { takeTurns } from "../subjects/operators/turns.ts";
-import {
-  closeOrganizationRoute,
-  createOrganizationRoute,
-  listOrganizationsRoute,
-  setRateLimitRoute,
-  showOrganizationRoute,
-} from "../subjects/organizations/routes.ts";
+import { organizationRoutes } from "../subjects/organizations/routes.ts";
 import { listProcessesRoute } from "../subjects/processes/routes.ts";
-import {
-  createRedeliveryRoute,
-  listRedeliveriesRoute,
-  redeliverRoute,
-  setRedeliveryStateRoute,
-  showRedeliveryRoute,
-} from "../subjects/redeliveries/routes.ts";
-import {
-  changeSubscriptionRoute,
-  deleteSubscriptionRoute,
-  listSubscriptionsRoute,
-  showSubscriptionRoute,
-} from "../subjects/subscriptions/routes.ts";
+import { redeliveryRoutes } from "../subjects/redeliveries/routes.ts";
+import { subscriptionRoutes } from "../subjects/subscriptions/routes.ts";
 import type { App } from "./app.ts";
 import { type AppOptions, buildApp, CONNECTIONS_MAX } from "./build-app.ts";
 import { consoleRoutes } from "./docs/routes.ts";
@@ -221,43 +182,17 @@ export function operatorRoutes(
   }: { signIns: SignIns; connectionsMax: number; cells?: string[] },
 ): void {
   requireSpread(app);
-  showSessionRoute(app, deps);
-  signOutRoute(app, deps, signIns);
-  createOrganizationRoute(app, deps, cells);
-  listOrganizationsRoute(app, deps);
-  setRateLimitRoute(app, deps);
-  createKeyRoute(app, deps);
-  listKeysRoute(app, deps);
-  revokeKeyRoute(app, deps);
-  listSubscriptionsRoute(app, deps);
-  changeSubscriptionRoute(app, deps);
-  deleteSubscriptionRoute(app, deps);
-  listFailuresRoute(app, deps);
-  listDeliveriesRoute(app, deps);
-  showDeliveryRoute(app, deps);
-  attemptDeliveryRoute(app, deps);
-  redeliverRoute(app, deps);
-  createRedeliveryRoute(app, deps);
-  listRedeliveriesRoute(app, deps);
-  showRedeliveryRoute(app, deps);
-  setRedeliveryStateRoute(app, deps);
   const later = recordLater(app, deps);
-  publishEventsRoute(app, deps, later);
-  showEventRoute(app, deps);
+  operatorsOwnRoutes(app, deps, { signIns, later });
+  organizationRoutes(app, deps, cells);
+  keyRoutes(app, deps);
+  subscriptionRoutes(app, deps);
+  deliveryRoutes(app, deps);
+  redeliveryRoutes(app, deps);
+  eventRoutes(app, deps, later);
   listEventTypesRoute(app, deps);
-  listChangesRoute(app, deps, later);
-  findRoute(app, deps);
-  findExactlyRoute(app, deps);
   cellRoutes(app, deps);
-  erasePayloadRoute(app, deps);
-  const overviews = new OverviewReader(deps);
-  showOverviewRoute(app, overviews);
-  streamOverviewRoute(app, deps, { overviews, connectionsMax });
-  listActivityRoute(app, deps);
+  activityRoutes(app, deps, connectionsMax);
   listProcessesRoute(app, deps);
   bridgeRoutes(app, deps);
-  listMarksRoute(app, deps);
-  showOrganizationRoute(app, deps);
-  showSubscriptionRoute(app, deps);
-  closeOrganizationRoute(app, deps);
 }

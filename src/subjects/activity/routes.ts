@@ -9,7 +9,8 @@ import type { Dependencies } from "../dependencies.ts";
 import { OrganizationFilter } from "../organizations/schema.ts";
 import { MARK_KINDS } from "../processes/rules.ts";
 import { viewMarks } from "./marks.ts";
-import type { OverviewReader } from "./overview.ts";
+import { streamOverviewRoute } from "./overview-streams.ts";
+import { OverviewReader } from "./overview.ts";
 import { STEPS_MS } from "./rules.ts";
 import { Latency, Overview } from "./schema.ts";
 import { getActivity } from "./work.ts";
@@ -66,7 +67,16 @@ const Activity = Type.Object(
   },
 );
 
-export function listActivityRoute(app: App, deps: Dependencies): void {
+/** `connectionsMax`: the most connections of the listener. */
+export function activityRoutes(app: App, deps: Dependencies, connectionsMax: number): void {
+  const overviews = new OverviewReader(deps);
+  showOverviewRoute(app, overviews);
+  streamOverviewRoute(app, deps, { overviews, connectionsMax });
+  listActivityRoute(app, deps);
+  listMarksRoute(app, deps);
+}
+
+function listActivityRoute(app: App, deps: Dependencies): void {
   app.get(
     "/activity",
     {
@@ -105,7 +115,7 @@ const MarksQuery = Type.Object({
   since: sentTime("At or after. Default: 8 days ago."),
 });
 
-export function listMarksRoute(app: App, deps: Dependencies): void {
+function listMarksRoute(app: App, deps: Dependencies): void {
   app.get(
     "/marks",
     {
@@ -128,7 +138,7 @@ export function listMarksRoute(app: App, deps: Dependencies): void {
 
 const OverviewQuery = Type.Object({ mergeable: Mergeable });
 
-export function showOverviewRoute(app: App, overviews: OverviewReader): void {
+function showOverviewRoute(app: App, overviews: OverviewReader): void {
   app.get(
     "/overview",
     {

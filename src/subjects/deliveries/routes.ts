@@ -22,7 +22,14 @@ import {
 import { attemptNow } from "./waiting.ts";
 import { getDelivery, pageOfFailures, viewDelivery } from "./work.ts";
 
-export function attemptDeliveryRoute(app: App, deps: Dependencies): void {
+export function deliveryRoutes(app: App, deps: Dependencies): void {
+  listFailuresRoute(app, deps);
+  listDeliveriesRoute(app, deps);
+  showDeliveryRoute(app, deps);
+  attemptDeliveryRoute(app, deps);
+}
+
+function attemptDeliveryRoute(app: App, deps: Dependencies): void {
   app.post(
     "/deliveries/:id/attempt",
     {
@@ -57,7 +64,7 @@ export function attemptDeliveryRoute(app: App, deps: Dependencies): void {
   );
 }
 
-export function listDeliveriesRoute(app: App, deps: Dependencies): void {
+function listDeliveriesRoute(app: App, deps: Dependencies): void {
   const Query = deliveriesQuery(deps.eventTypes.names);
   app.get(
     "/deliveries",
@@ -82,7 +89,7 @@ export function listDeliveriesRoute(app: App, deps: Dependencies): void {
   );
 }
 
-export function listFailuresRoute(app: App, deps: Dependencies): void {
+function listFailuresRoute(app: App, deps: Dependencies): void {
   app.get(
     "/subscriptions/:id/failures",
     {
@@ -104,7 +111,7 @@ export function listFailuresRoute(app: App, deps: Dependencies): void {
   );
 }
 
-export function showDeliveryRoute(app: App, deps: Dependencies): void {
+function showDeliveryRoute(app: App, deps: Dependencies): void {
   app.get(
     "/deliveries/:id",
     {

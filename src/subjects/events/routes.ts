@@ -77,7 +77,13 @@ export function boundBodies(
   }
 }
 
-export function erasePayloadRoute(app: App, deps: Dependencies): void {
+export function eventRoutes(app: App, deps: Dependencies, later: LaterChanges): void {
+  publishEventsRoute(app, deps, later);
+  showEventRoute(app, deps);
+  erasePayloadRoute(app, deps);
+}
+
+function erasePayloadRoute(app: App, deps: Dependencies): void {
   app.delete(
     "/events/:id/payload",
     {
@@ -230,7 +236,7 @@ function malformed(text: string): PartnerError {
   );
 }
 
-export function showEventRoute(app: App, deps: Dependencies): void {
+function showEventRoute(app: App, deps: Dependencies): void {
   app.get(
     "/events/:id",
     {

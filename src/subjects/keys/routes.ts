@@ -8,7 +8,13 @@ import { pageOfApiKeys } from "../listings.ts";
 import { IssuedKey, KeyParams, KeyRequest, KeysPage, KeysQuery } from "./schema.ts";
 import { createApiKey, revokeApiKey, viewIssuedKey } from "./work.ts";
 
-export function createKeyRoute(app: App, deps: Dependencies): void {
+export function keyRoutes(app: App, deps: Dependencies): void {
+  createKeyRoute(app, deps);
+  listKeysRoute(app, deps);
+  revokeKeyRoute(app, deps);
+}
+
+function createKeyRoute(app: App, deps: Dependencies): void {
   app.post(
     "/keys",
     {
@@ -35,7 +41,7 @@ export function createKeyRoute(app: App, deps: Dependencies): void {
   );
 }
 
-export function listKeysRoute(app: App, deps: Dependencies): void {
+function listKeysRoute(app: App, deps: Dependencies): void {
   app.get(
     "/keys",
     {
@@ -57,7 +63,7 @@ export function listKeysRoute(app: App, deps: Dependencies): void {
   );
 }
 
-export function revokeKeyRoute(app: App, deps: Dependencies): void {
+function revokeKeyRoute(app: App, deps: Dependencies): void {
   app.delete(
     "/keys/:key_id",
     {

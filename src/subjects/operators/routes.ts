@@ -56,7 +56,20 @@ const Items = Type.Object(
   { title: "FoundItems", description: "The matches, exact ones first." },
 );
 
-export function findRoute(app: App, deps: Dependencies): void {
+/** All but the sign-in, which needs no token. */
+export function operatorsOwnRoutes(
+  app: App,
+  deps: Dependencies,
+  { signIns, later }: { signIns: SignIns; later: LaterChanges },
+): void {
+  showSessionRoute(app, deps);
+  signOutRoute(app, deps, signIns);
+  listChangesRoute(app, deps, later);
+  findRoute(app, deps);
+  findExactlyRoute(app, deps);
+}
+
+function findRoute(app: App, deps: Dependencies): void {
   app.get(
     "/find",
     {
@@ -80,7 +93,7 @@ const Params = Type.Object({
   name: Type.String({ description: "Any id, or the slug of an organization." }),
 });
 
-export function findExactlyRoute(app: App, deps: Dependencies): void {
+function findExactlyRoute(app: App, deps: Dependencies): void {
   app.get(
     "/find/:name",
     {
@@ -125,7 +138,7 @@ const ChangesQuery = Type.Object({
   ...CellsPageQuery.properties,
 });
 
-export function listChangesRoute(app: App, deps: Dependencies, later: LaterChanges): void {
+function listChangesRoute(app: App, deps: Dependencies, later: LaterChanges): void {
   app.get(
     "/changes",
     {
@@ -152,7 +165,7 @@ export function listChangesRoute(app: App, deps: Dependencies, later: LaterChang
   );
 }
 
-export function showSessionRoute(app: App, deps: Dependencies): void {
+function showSessionRoute(app: App, deps: Dependencies): void {
   app.get(
     "/session",
     {
@@ -217,7 +230,7 @@ export function signInRoute(app: App, deps: Dependencies, signIns: SignIns): voi
   );
 }
 
-export function signOutRoute(app: App, deps: Dependencies, signIns: SignIns): void {
+function signOutRoute(app: App, deps: Dependencies, signIns: SignIns): void {
   app.delete(
     "/session",
     {

@@ -17,7 +17,16 @@ import {
 } from "./schema.ts";
 import { closeOrganization, createOrganization, setRateLimit, viewOrganization } from "./work.ts";
 
-export function closeOrganizationRoute(app: App, deps: Dependencies): void {
+/** `cells`: the names that a new organization may ask for. */
+export function organizationRoutes(app: App, deps: Dependencies, cells: string[]): void {
+  createOrganizationRoute(app, deps, cells);
+  listOrganizationsRoute(app, deps);
+  setRateLimitRoute(app, deps);
+  showOrganizationRoute(app, deps);
+  closeOrganizationRoute(app, deps);
+}
+
+function closeOrganizationRoute(app: App, deps: Dependencies): void {
   app.delete(
     "/organizations/:id",
     {
@@ -45,7 +54,7 @@ export function closeOrganizationRoute(app: App, deps: Dependencies): void {
   );
 }
 
-export function createOrganizationRoute(app: App, deps: Dependencies, cells: string[]): void {
+function createOrganizationRoute(app: App, deps: Dependencies, cells: string[]): void {
   app.post(
     "/organizations",
     {
@@ -77,7 +86,7 @@ const Query = Type.Object({
   ...CellsPageQuery.properties,
 });
 
-export function listOrganizationsRoute(app: App, deps: Dependencies): void {
+function listOrganizationsRoute(app: App, deps: Dependencies): void {
   app.get(
     "/organizations",
     {
@@ -100,7 +109,7 @@ export function listOrganizationsRoute(app: App, deps: Dependencies): void {
   );
 }
 
-export function setRateLimitRoute(app: App, deps: Dependencies): void {
+function setRateLimitRoute(app: App, deps: Dependencies): void {
   app.patch(
     "/organizations/:id",
     {
@@ -139,7 +148,7 @@ const OrganizationDetail = Type.Object(
   },
 );
 
-export function showOrganizationRoute(app: App, deps: Dependencies): void {
+function showOrganizationRoute(app: App, deps: Dependencies): void {
   app.get(
     "/organizations/:id",
     {

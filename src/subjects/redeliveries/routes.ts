@@ -31,7 +31,15 @@ import {
   setRedeliveryState,
 } from "./work.ts";
 
-export function createRedeliveryRoute(app: App, deps: Dependencies): void {
+export function redeliveryRoutes(app: App, deps: Dependencies): void {
+  redeliverRoute(app, deps);
+  createRedeliveryRoute(app, deps);
+  listRedeliveriesRoute(app, deps);
+  showRedeliveryRoute(app, deps);
+  setRedeliveryStateRoute(app, deps);
+}
+
+function createRedeliveryRoute(app: App, deps: Dependencies): void {
   app.post(
     "/redeliveries",
     {
@@ -75,7 +83,7 @@ const CREATIONS: Record<Action, string> = {
   cancel: "cancel_deliveries",
 };
 
-export function listRedeliveriesRoute(app: App, deps: Dependencies): void {
+function listRedeliveriesRoute(app: App, deps: Dependencies): void {
   app.get(
     "/redeliveries",
     {
@@ -111,7 +119,7 @@ const RedeliveryRequest = Type.Unsafe<{ to?: string } | null>({
   examples: [{}, { to: "wh_0b6e9f3c-58c1-4d0e-9c0f-3f8a6f0f2b11" }],
 });
 
-export function redeliverRoute(app: App, deps: Dependencies): void {
+function redeliverRoute(app: App, deps: Dependencies): void {
   app.post(
     "/deliveries/:id/redeliver",
     {
@@ -154,7 +162,7 @@ const ACTIONS: Record<RequestedState, string> = {
   cancelled: "cancel_redelivery",
 };
 
-export function setRedeliveryStateRoute(app: App, deps: Dependencies): void {
+function setRedeliveryStateRoute(app: App, deps: Dependencies): void {
   app.patch(
     "/redeliveries/:id",
     {
@@ -183,7 +191,7 @@ export function setRedeliveryStateRoute(app: App, deps: Dependencies): void {
   );
 }
 
-export function showRedeliveryRoute(app: App, deps: Dependencies): void {
+function showRedeliveryRoute(app: App, deps: Dependencies): void {
   app.get(
     "/redeliveries/:id",
     {

@@ -18,7 +18,14 @@ import {
 } from "./schema.ts";
 import { changeSubscription, deleteSubscription, viewOperatedSubscription } from "./work.ts";
 
-export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
+export function subscriptionRoutes(app: App, deps: Dependencies): void {
+  listSubscriptionsRoute(app, deps);
+  changeSubscriptionRoute(app, deps);
+  deleteSubscriptionRoute(app, deps);
+  showSubscriptionRoute(app, deps);
+}
+
+function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
   app.delete(
     "/subscriptions/:id",
     {
@@ -59,7 +66,7 @@ const Query = Type.Object({
   ...CellsPageQuery.properties,
 });
 
-export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
+function listSubscriptionsRoute(app: App, deps: Dependencies): void {
   app.get(
     "/subscriptions",
     {
@@ -84,7 +91,7 @@ export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
   );
 }
 
-export function changeSubscriptionRoute(app: App, deps: Dependencies): void {
+function changeSubscriptionRoute(app: App, deps: Dependencies): void {
   app.patch(
     "/subscriptions/:id",
     {
@@ -130,7 +137,7 @@ const SubscriptionDetail = Type.Object(
   },
 );
 
-export function showSubscriptionRoute(app: App, deps: Dependencies): void {
+function showSubscriptionRoute(app: App, deps: Dependencies): void {
   app.get(
     "/subscriptions/:id",
     {
