@@ -73,8 +73,7 @@ interface Part {
 /** Returns the subscriptions that now have something due. */
 async function continueJob(tx: Queryable, job: Job, now: Date): Promise<Set<SubscriptionId>> {
   const targets = new Set<SubscriptionId>();
-  const { done, skipped, failed } = job;
-  const counts = { done, skipped, failed };
+  const counts = { done: 0, skipped: 0, failed: 0 };
   let position: JobPosition = job;
   let part = partAt(job) ?? (await nextPart(tx, job, null));
   let room = batchOf(job.ratePerSecond);
@@ -99,17 +98,30 @@ async function continueJob(tx: Queryable, job: Job, now: Date): Promise<Set<Subs
     };
   }
 
-  const written = counts.done - job.done;
-  const writtenAt = written > 0 ? now : job.writtenAt;
+  await record(tx, job, { position, counts, isThrough: part === null, now });
+  return targets;
+}
+
+type Counts = Record<"done" | "skipped" | "failed", number>;
+
+/** Records where a run has come to, and what it has done. */
+async function record(
+  tx: Queryable,
+  job: Job,
+  run: { position: JobPosition; counts: Counts; isThrough: boolean; now: Date },
+): Promise<void> {
+  const { position, counts, isThrough, now } = run;
+  const writtenAt = counts.done > 0 ? now : job.writtenAt;
   await recordProgress(tx, job.id, {
     ...position,
-    ...counts,
-    state: part === null ? "finished" : "running",
-    finishedAt: part === null ? (writtenAt ?? now) : null,
+    done: job.done + counts.done,
+    skipped: job.skipped + counts.skipped,
+    failed: job.failed + counts.failed,
+    state: isThrough ? "finished" : "running",
+    finishedAt: isThrough ? (writtenAt ?? now) : null,
     writtenAt,
-    nextAt: after(now, pauseMs(written, job.ratePerSecond)),
+    nextAt: after(now, pauseMs(counts.done, job.ratePerSecond)),
   });
-  return targets;
 }
 
 /** Returns the first `room` deliveries that match, and the last one that was read. */
@@ -132,7 +144,7 @@ async function redeliverAll(
   tx: Queryable,
   rows: PassedDelivery[],
   { job, target, now }: { job: Job; target: SubscriptionId; now: Date },
-): Promise<{ done: number; skipped: number; failed: number }> {
+): Promise<Counts> {
   if (rows.length === 0) return { done: 0, skipped: 0, failed: 0 };
   await lockFinished(tx, rows);
   const redelivered = new Set(
@@ -186,17 +198,10 @@ async function nextSubscription(
 async function continueWaiting(tx: Queryable, job: Job, now: Date): Promise<Written> {
   const room = batchOf(job.ratePerSecond);
   const { ids, last, isThrough } = await takeNext(tx, job, room);
-  const { done, skipped, failed, ...written } =
+  const { counts, ...written } =
     job.action === "cancel" ? await cancel(tx, job, ids, now) : await attempt(tx, ids, now);
-  const writtenAt = done > 0 ? now : job.writtenAt;
-  await recordProgress(tx, job.id, {
-    ...{ atSubscription: null, atState: null, atDelivery: last },
-    ...{ done: job.done + done, skipped: job.skipped + skipped, failed: job.failed + failed },
-    state: isThrough ? "finished" : "running",
-    finishedAt: isThrough ? (writtenAt ?? now) : null,
-    writtenAt,
-    nextAt: after(now, pauseMs(done, job.ratePerSecond)),
-  });
+  const position = { atSubscription: null, atState: null, atDelivery: last };
+  await record(tx, job, { position, counts, isThrough, now });
   return written;
 }
 
@@ -220,15 +225,15 @@ async function takeNext(
   return { ids, last, isThrough: false };
 }
 
-type Counts = Record<"done" | "skipped" | "failed", number>;
+type Counted = Written & { counts: Counts };
 
-async function attempt(tx: Queryable, ids: DeliveryId[], now: Date): Promise<Written & Counts> {
+async function attempt(tx: Queryable, ids: DeliveryId[], now: Date): Promise<Counted> {
   const judged = ids.length === 0 ? [] : await makeAllDue(tx, ids, now);
   const made = judged.filter((one) => one.isServed && !one.isEarly);
   const failed = judged.filter((one) => !one.isServed).length;
   const targets = new Set(made.map(({ subscriptionId }) => subscriptionId));
   const skipped = ids.length - made.length - failed;
-  return { targets, cancelled: [], done: made.length, skipped, failed };
+  return { targets, cancelled: [], counts: { done: made.length, skipped, failed } };
 }
 
 async function cancel(
@@ -236,11 +241,11 @@ async function cancel(
   { cancelReason }: Job,
   ids: DeliveryId[],
   now: Date,
-): Promise<Written & Counts> {
+): Promise<Counted> {
   const reason = { reason: cancelReason ?? "", now };
   const cancelled = ids.length === 0 ? [] : await cancelForReason(tx, ids, reason);
   const done = cancelled.reduce((sum, one) => sum + one.cancelled, 0);
-  return { targets: new Set(), cancelled, done, skipped: ids.length - done, failed: 0 };
+  return { targets: new Set(), cancelled, counts: { done, skipped: ids.length - done, failed: 0 } };
 }
 
 /** How often a process looks for work on a job, and how often it does so while there is none. */

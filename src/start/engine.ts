@@ -33,7 +33,7 @@ import { openRing } from "./keys.ts";
 /** A lease lasts this many attempts, which leaves time for look-up, queueing and recording. */
 const LEASE_ATTEMPTS = 3;
 
-/** Measures the clock and opens the key ring. Returns the parts that the dispatcher and the actions share. */
+/** Measures the clock and opens the key ring. Returns the parts that the dispatcher and the use cases share. */
 export async function openFoundations(
   config: Config,
   db: Database,

@@ -18,7 +18,7 @@ import type { KeyRing } from "./secrets/rules.ts";
 import type { Rules } from "./subscriptions/rules.ts";
 import type { SealedSubscription } from "./subscriptions/sql.ts";
 
-/** The dependencies that the dispatcher and the actions share. */
+/** The dependencies that the dispatcher and the use cases share. */
 export interface Foundations {
   db: Database;
   clock: Clock;

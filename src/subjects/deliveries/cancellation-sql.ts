@@ -107,7 +107,7 @@ export async function cancelForReason(
     ${countGone(db)}`;
 }
 
-/** Tables that write the deleted rows into the history, and the leases of those whose attempt is under way. */
+/** Tables that write the deleted rows into the history, and the leases of those whose attempt is in flight. */
 function keepGone(db: Queryable, now: Date) {
   return db`
     cancelled as (

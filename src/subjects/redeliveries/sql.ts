@@ -39,7 +39,7 @@ interface NewJob extends RedeliveryFilter {
   openWriters: string[];
 }
 
-/** The progress of a job. */
+/** Where a job goes on: after this delivery, in this part of the history. */
 export interface JobPosition {
   atSubscription: SubscriptionId | null;
   atState: RedeliverableState | null;
