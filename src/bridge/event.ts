@@ -53,7 +53,7 @@ export function toEvent(message: Message, { source, mapping, defaults }: Becomin
     const origin =
       mapping[member] ?? (cloud?.[member] === undefined ? defaults[member] : undefined);
     const read = origin === undefined ? cloud?.[member] : valueOf(origin, message, document);
-    const value = read === undefined || read === "null" ? fallback(member, message, source) : read;
+    const value = isAbsent(member, read) ? fallback(member, message, source) : read;
     if (value !== undefined) members.push(`"${member}":${CONVERSIONS[member](value)}`);
     else if (REQUIRED.has(member)) missing.push(lacking(member, origin));
   }
@@ -70,6 +70,11 @@ function valueOf(origin: Origin, message: Message, document: Document): string |
   if ("pointer" in origin) return document.at(origin.pointer);
   const text = "header" in origin ? message.headers.get(origin.header) : message.from[origin.from];
   return text === undefined ? undefined : JSON.stringify(text);
+}
+
+/** An empty key would be that of many messages, and all but the first one duplicates. */
+function isAbsent(member: Member, read: string | undefined): read is undefined {
+  return read === undefined || read === "null" || (member === "dedupe_key" && read === '""');
 }
 
 function fallback(member: Member, { identity }: Message, source: string): string | undefined {

@@ -2,12 +2,14 @@ import { isObject } from "../lib/objects.ts";
 
 /**
  * A JSON document that keeps its text. What a pointer names is returned as it was written, because parsing and writing again would
- * change numbers such as 1.10, and the order of members.
+ * change numbers such as 1.10, and the order of members. A pointer goes on in a string that is JSON itself, as SNS and Debezium write it.
  */
 export class JsonText {
   readonly #text: string;
   /** Where the values of an object begin, by its own place and their names. */
   readonly #members = new Map<number, ReadonlyMap<string, number>>();
+  /** What strings contain, by their places. Null if it is no JSON. */
+  readonly #inner = new Map<number, JsonText | null>();
 
   /** Throws a SyntaxError if the text is not JSON. */
   constructor(text: string) {
@@ -18,11 +20,20 @@ export class JsonText {
   /** Returns the text of the value at a path, or undefined if there is none. Of two members with one name the last counts. */
   at(path: readonly string[]): string | undefined {
     let place: number | undefined = 0;
-    for (const name of path) {
+    for (const [depth, name] of path.entries()) {
+      if (this.#text[place] === '"') return this.#innerAt(place)?.at(path.slice(depth));
       place = this.#child(place, name);
       if (place === undefined) return undefined;
     }
     return this.#text.slice(place, endOfValue(this.#text, place));
+  }
+
+  #innerAt(place: number): JsonText | null {
+    const known = this.#inner.get(place);
+    if (known !== undefined) return known;
+    const inner = innerOf(this.#text.slice(place, endOfString(this.#text, place)));
+    this.#inner.set(place, inner);
+    return inner;
   }
 
   #child(parent: number, name: string): number | undefined {
@@ -66,6 +77,14 @@ export function parsePointer(pointer: string): string[] | null {
   if (!/^(?:\/(?:[^~]|~[01])*)?$/s.test(pointer)) return null;
   const names = pointer.split("/").slice(1);
   return names.map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+function innerOf(written: string): JsonText | null {
+  try {
+    return new JsonText(JSON.parse(written) as string);
+  } catch {
+    return null;
+  }
 }
 
 /** Returns the text of the object that a JSON string contains. A text that is no such string is returned as it is. */

@@ -63,6 +63,22 @@ test("numbers, the order of members and escapes are published as they were writt
   assert.ok(json.includes(`"data":${payload}`), json);
 });
 
+test("a pointer goes on in a string that is JSON, as SNS and Debezium write it, and in no other", () => {
+  const inner = '{"tenant":"acme", "price":1.10, "lines":[{"n":"{\\"of\\":2}"}]}';
+  const notification = new JsonText(JSON.stringify({ Type: "Notification", Message: inner }));
+  assert.equal(notification.at(["Message", "tenant"]), '"acme"');
+  assert.equal(notification.at(["Message", "price"]), "1.10");
+  assert.equal(notification.at(["Message", "lines", "0", "n", "of"]), "2");
+  assert.equal(notification.at(["Message"]), JSON.stringify(inner));
+  for (const path of [
+    ["Type", "0"],
+    ["Message", "none"],
+    ["Message", "price", "x"],
+  ])
+    assert.equal(notification.at(path), undefined);
+  assert.equal(new JsonText(JSON.stringify(inner)).at(["tenant"]), '"acme"', "the whole message");
+});
+
 test("a string that contains an object is unwrapped, and other strings are not", () => {
   const data = (payload: string) =>
     toEvent(message(JSON.stringify({ tenant: "a", payload })), becoming(MAPPING)).json;
@@ -80,6 +96,16 @@ test("the identity is the default key, and what is no key becomes its digest", (
   assert.equal(key({})["organization"], "7");
   const spaced = { constant: '"with space"' };
   assert.match(String(key({ dedupe_key: spaced })["dedupe_key"]), /^sha256:[\w-]{43}$/);
+});
+
+test("an empty key identifies nothing: the message's own identity counts, or two events would be one", () => {
+  const keyOf = (identity: string | null) =>
+    toEvent(
+      { ...message('{"tenant":"a","payload":{},"id":""}'), identity },
+      becoming({ ...MAPPING, dedupe_key: { pointer: ["id"] } }),
+    ).json;
+  assert.match(keyOf("orders/0/7"), /"dedupe_key":"shop:orders\/0\/7"/);
+  assert.throws(() => keyOf(null), { message: "dedupe_key: the message has no /id" });
 });
 
 test("an integer counts seconds, milliseconds, microseconds or nanoseconds", () => {
@@ -173,6 +199,36 @@ test("what is configured comes before a CloudEvent, and that before a default", 
     becoming({ type: { constant: '"c.d"' } }, byPointer("organization", "data")),
   );
   assert.match(json, /"organization":"acme","type":"c.d","data":{}/);
+});
+
+test("the page's mapping reads a notification of SNS, in which the message is a string", async () => {
+  const { sample } = await samplesOf("bridge.md");
+  const source = {
+    name: "a",
+    kind: "sqs",
+    queue: "https://h/1/a",
+    set_aside: { queue: "https://h/1/b" },
+  };
+  const sources = [{ ...source, ...(parse(sample("yaml sns")) as object) }];
+  const faults: string[] = [];
+  const read = { env: {}, readFile: () => "" };
+  const [configured] = readConfiguration(stringify({ sources }), read, faults);
+  assert.deepEqual(faults, []);
+  const { json } = toEvent(
+    message(
+      JSON.stringify({
+        ...{ Type: "Notification", MessageId: "0b5f", Timestamp: "2026-11-28T01:02:03.004Z" },
+        Message: '{"tenant": "acme", "price": 1.10}',
+        MessageAttributes: { type: { Type: "String", Value: "order.created" } },
+      }),
+    ),
+    becoming(configured?.mapping ?? {}),
+  );
+  assert.equal(
+    json,
+    '{"organization":"acme","type":"order.created","data":{"tenant": "acme", "price": 1.10},' +
+      '"occurred_at":"2026-11-28T01:02:03.004Z","dedupe_key":"0b5f"}',
+  );
 });
 
 test("the mapping and the source of the page that no broker's test reads have no fault", async () => {
