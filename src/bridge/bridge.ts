@@ -49,7 +49,7 @@ export async function startBridge(options: BridgeOptions): Promise<RunningBridge
   );
   const watched = pumps.map(([name, pump]) => ({
     name,
-    lag: () => pump.source.lag(),
+    lag: () => pump.lag(),
     held: () => pump.held,
   }));
   let isStopping = false;

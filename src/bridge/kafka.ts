@@ -141,8 +141,8 @@ class KafkaSource implements Source<KafkaMessage> {
     await this.#commit();
   }
 
-  async setAside(message: KafkaMessage, reason: string): Promise<void> {
-    if (this.#clients === null) throw new Error("the consumer was closed");
+  async setAside(message: KafkaMessage, reason: string): Promise<boolean> {
+    if (this.#clients === null || message.membership !== this.#membership) return false;
     const { lane, offset, delivery } = message;
     const { key, value } = delivery;
     const { producer, gzip } = this.#clients;
@@ -157,6 +157,7 @@ class KafkaSource implements Source<KafkaMessage> {
       ...{ topic, acks: -1, compression: gzip, messages: [{ key, value, headers }] },
     });
     await this.acknowledge([message]);
+    return true;
   }
 
   /** Of the partitions that this bridge reads. What waits is counted while nothing is fetched, too. */

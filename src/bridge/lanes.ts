@@ -22,6 +22,7 @@ export class Lanes<Own extends Message> {
   readonly #lanes = new Map<string, Lane<Own>>();
   /** Those of batches under way. */
   readonly #busy = new Set<string>();
+  #isFailedTurn = false;
   #size = 0;
   #bytes = 0;
 
@@ -43,7 +44,7 @@ export class Lanes<Own extends Message> {
 
   /**
    * Returns what may be sent at `nowMs`, in order, at most `max` messages and `bytesMax` unless one is larger. Until `end`, nothing else of
-   * these lanes is. Lanes that failed before go without the others, so that they do not stop them again.
+   * these lanes is. Lanes that failed before go without the others, so that they do not stop them again, and take turns with them.
    */
   begin(nowMs: number, limits: { max: number; bytesMax: number }): Pending<Own>[] {
     const batch = this.#due(nowMs, limits);
@@ -57,10 +58,12 @@ export class Lanes<Own extends Message> {
 
   #due(nowMs: number, { max, bytesMax }: { max: number; bytesMax: number }): Pending<Own>[] {
     const due = this.#free().filter((lane) => lane.dueMs <= nowMs);
-    const sound = due.filter((lane) => lane.failures === 0);
+    const ofTurn = due.filter((lane) => lane.failures > 0 === this.#isFailedTurn);
+    const lanes = ofTurn.length > 0 ? ofTurn : due;
+    this.#isFailedTurn = lanes[0]?.failures === 0;
     const batch: Pending<Own>[] = [];
     let bytes = 0;
-    for (const { waiting } of sound.length > 0 ? sound : due) {
+    for (const { waiting } of lanes) {
       for (const pending of waiting) {
         bytes += pending.event.bytes + 1;
         if (batch.length >= max || (bytes > bytesMax && batch.length > 0)) return batch;

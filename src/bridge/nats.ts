@@ -124,10 +124,11 @@ class NatsSource implements Source<NatsMessage> {
     return Promise.resolve();
   }
 
-  async setAside(message: NatsMessage, reason: string): Promise<void> {
-    if (this.#opened === null || this.#opened.isLost) return;
+  async setAside(message: NatsMessage, reason: string): Promise<boolean> {
+    if (!this.#opened || this.#opened.isLost || !this.#held.has(message.delivery)) return false;
     await publishAside(this.#opened, this.#settings.aside, message, reason);
     await this.acknowledge([message]);
+    return true;
   }
 
   async lag() {

@@ -52,7 +52,7 @@ export function createPublisher({ url, token, userAgent }: ServiceAddress): Publ
         },
         body,
       });
-      return answerOf(answer, await answer.text());
+      return answerOf(answer, await answer.text(), events.length);
     } catch (error) {
       return { kind: "failed", why: reasonOf(error), isOfAll: true, afterMs: 0 };
     }
@@ -85,7 +85,7 @@ export function createPublisher({ url, token, userAgent }: ServiceAddress): Publ
   }
 }
 
-function answerOf({ status, headers }: Response, text: string): Answer {
+function answerOf({ status, headers }: Response, text: string, events: number): Answer {
   const problem = problemOf(text);
   if (status === 202) {
     const items = Array.isArray(problem["items"]) ? (problem["items"] as unknown[]) : [];
@@ -93,7 +93,10 @@ function answerOf({ status, headers }: Response, text: string): Answer {
     return { kind: "published", duplicates };
   }
   const detail = whyOf(status, problem);
-  if (status === 422) return { kind: "refused", reasons: reasonsOf(problem["errors"]), detail };
+  // A proxy can allow less than the service does. Parts of the batch may fit.
+  const isTooMuch = status === 413 && events > 1;
+  if (status === 422 || isTooMuch)
+    return { kind: "refused", reasons: reasonsOf(problem["errors"]), detail };
   const seconds = Number(headers.get("retry-after") ?? 0);
   const afterMs = Number.isFinite(seconds) ? Math.min(seconds * 1_000, RETRY_AFTER_MAX_MS) : 0;
   return { kind: "failed", why: detail, isOfAll: OF_ALL.has(status), afterMs };

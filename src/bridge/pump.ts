@@ -4,7 +4,7 @@ import { Unfit } from "./document.ts";
 import { halves, Lanes, type Pending } from "./lanes.ts";
 import type { SourceMetrics } from "./metrics.ts";
 import type { Answer, Publisher } from "./publisher.ts";
-import type { BridgeLog, Message, Source, SourceContext } from "./source.ts";
+import type { BridgeLog, Lag, Message, Source, SourceContext } from "./source.ts";
 
 /** What is received and not settled. Nothing more is read while it is full. */
 const BUFFER = { messages: 1_000, bytes: 8 * 1024 * 1024 };
@@ -55,11 +55,14 @@ export class Pump<Own extends Message = Message> {
   readonly #delays: Delays;
   #running: Promise<unknown> | undefined;
   #wake = new AbortController();
-  /** Why the service or the source fails now. */
+  #asked: Promise<Lag | null> | null = null;
+  /** Why the service fails now, or the source as it is read. */
   #problems: { service: string | null; source: string | null } = {
     service: "not reached yet",
     source: "not opened yet",
   };
+  /** Why messages cannot be acknowledged or set aside, by what is tried again. */
+  readonly #unsettled = new Map<() => Promise<unknown>, string>();
   #failures = 0;
   readonly #totals = { published: 0, set_aside: 0 };
   /** Why the last request failed, until one succeeds. */
@@ -80,7 +83,8 @@ export class Pump<Own extends Message = Message> {
 
   /** Why the pump does not publish now. Null if it does, or would. */
   get problem(): string | null {
-    return this.#problems.source ?? this.#problems.service ?? this.#lastFailure;
+    const [unsettled] = this.#unsettled.values();
+    return this.#problems.source ?? unsettled ?? this.#problems.service ?? this.#lastFailure;
   }
 
   /** Events that were published, and messages that were set aside, since the start. */
@@ -90,6 +94,12 @@ export class Pump<Own extends Message = Message> {
 
   get held(): number {
     return this.#lanes.size;
+  }
+
+  /** One question at a time: those that a source is slow to answer would pile up. */
+  lag(): Promise<Lag | null> {
+    this.#asked ??= this.source.lag().finally(() => (this.#asked = null));
+    return this.#asked;
   }
 
   start(): void {
@@ -115,10 +125,12 @@ export class Pump<Own extends Message = Message> {
         const messages = await this.source.receive(room, RECEIVE_MS);
         this.#problems.source = null;
         failures = 0;
-        for (const message of messages) await this.#take(message);
+        const unfit = messages.flatMap((message) => this.#take(message) ?? []);
         if (messages.length > 0) this.#nudge();
+        for (const { message, reason } of unfit) await this.#setAside(message, reason);
       } catch (error) {
         this.#lanes.removeWhere(() => true);
+        this.#problems.source = whyOf(error);
         await this.#complain("source", error, ++failures);
       }
     }
@@ -129,16 +141,17 @@ export class Pump<Own extends Message = Message> {
     return Math.max(0, Math.min(BATCH.max, BUFFER.messages - this.#lanes.size));
   }
 
-  async #take(message: Own): Promise<void> {
+  /** Returns why a message can never be published, which stops none of those behind it. */
+  #take(message: Own): { message: Own; reason: string } | null {
     let event: BridgedEvent;
     try {
       event = toEvent(message, this.#options.becoming);
     } catch (error) {
       if (!(error instanceof Unfit)) throw error;
-      await this.#setAside(message, error.message);
-      return;
+      return { message, reason: error.message };
     }
     this.#lanes.add({ message, event });
+    return null;
   }
 
   async #sendAll(): Promise<void> {
@@ -176,7 +189,7 @@ export class Pump<Own extends Message = Message> {
       const why = await this.#options.publisher.reach();
       this.#problems.service = why;
       if (why === null) return;
-      await this.#complain("service", new Error(why), ++this.#failures);
+      await this.#complain("service", why, ++this.#failures);
     }
   }
 
@@ -252,30 +265,30 @@ export class Pump<Own extends Message = Message> {
 
   async #setAside(message: Own, reason: string): Promise<void> {
     const { metrics, log } = this.#options;
-    await this.#insist(() => this.source.setAside(message, reason));
-    if (this.#isStopping) return;
+    if ((await this.#insist(() => this.source.setAside(message, reason))) !== true) return;
     metrics.setAside();
     this.#totals.set_aside++;
     log.warn({ message: message.identity, reason }, "set aside");
   }
 
   /** Repeats until it succeeds or the bridge stops. If it never does, the message comes again and is a duplicate. */
-  async #insist(work: () => Promise<void>): Promise<void> {
-    for (let failures = 0; ;) {
+  async #insist<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+    let failures = 0;
+    do {
       try {
-        await work();
-        if (failures > 0) this.#problems.source = null;
-        return;
+        const result = await work();
+        this.#unsettled.delete(work);
+        return result;
       } catch (error) {
-        if (this.#isStopping) return;
+        this.#unsettled.set(work, whyOf(error));
         await this.#complain("source", error, ++failures);
       }
-    }
+    } while (!this.#isStopping);
+    return undefined;
   }
 
   async #complain(of: "service" | "source", error: unknown, failures: number): Promise<void> {
-    const why = error instanceof Error ? error.message : String(error);
-    this.#problems[of] = why;
+    const why = whyOf(error);
     if (this.#isStopping) return;
     const isStarting = of === "source" && failures <= STARTS && this.source.isStarting?.(error);
     this.#options.log[isStarting ? "warn" : "error"](
@@ -309,6 +322,10 @@ export class Pump<Own extends Message = Message> {
       () => undefined,
     );
   }
+}
+
+function whyOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** A request has one parent, so events of different sampled traces go in requests of their own. */

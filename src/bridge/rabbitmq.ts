@@ -113,11 +113,12 @@ class RabbitMqSource implements Source<RabbitMqMessage> {
   }
 
   /** One after the other, so that a message that comes back is known. */
-  async setAside(message: RabbitMqMessage, reason: string): Promise<void> {
+  async setAside(message: RabbitMqMessage, reason: string): Promise<boolean> {
     const work = this.#lastAside.then(() => this.#publishAside(message, reason));
     this.#lastAside = work.catch(() => undefined);
-    await work;
+    if (!(await work)) return false;
     await this.acknowledge([message]);
+    return true;
   }
 
   /** Deliveries come before the answer, on the same channel: what it no longer counts is among the unsettled. */
@@ -180,7 +181,7 @@ class RabbitMqSource implements Source<RabbitMqMessage> {
 
   /** An exchange confirms what no queue gets. With `mandatory`, it comes back before the confirmation. */
   async #publishAside({ delivery, channel, lane }: RabbitMqMessage, reason: string) {
-    if (this.#ownerOf(channel) === null) return;
+    if (this.#ownerOf(channel) === null) return false;
     const { aside } = this.#settings;
     const [exchange, key] =
       "queue" in aside ? ["", aside.queue] : [aside.exchange, delivery.fields.routingKey];
@@ -200,6 +201,7 @@ class RabbitMqSource implements Source<RabbitMqMessage> {
     }
     if (returned.length > 0)
       throw new SourceFault(`no queue gets what is set aside with the key ${key}`);
+    return true;
   }
 
   async #open(): Promise<Opened & { facts: string[] }> {

@@ -129,11 +129,12 @@ class RedisSource implements Source<RedisMessage> {
   }
 
   /** Not in a transaction: Redis goes on with one of which a command has failed, and so would acknowledge what is not kept. */
-  async setAside({ stream, id, fields, identity }: RedisMessage, reason: string): Promise<void> {
-    if (this.#opened === null || this.#opened.isLost) return;
+  async setAside({ stream, id, fields, identity }: RedisMessage, reason: string): Promise<boolean> {
+    if (!this.#opened || this.#opened.isLost || !this.#held.get(stream)?.has(id)) return false;
     const added = ["partner-api-reason", reason, "partner-api-source", identity ?? ""];
     await this.#opened.ask(["XADD", this.#settings.aside, "*", ...fields, ...added]);
     await this.#settle(stream, [id]);
+    return true;
   }
 
   /** After deletions, Redis may not know how many entries were not read. */

@@ -47,7 +47,7 @@ export function startReporting(
 }
 
 async function viewSource({ name, kind, pump }: Reported): Promise<BridgedSource> {
-  const lag = await lagWithin(() => pump.source.lag());
+  const lag = await lagWithin(() => pump.lag());
   return {
     ...{ name, kind, problem: pump.problem?.slice(0, PROBLEM_MAX) ?? null },
     ...{ lag_messages: counted(lag?.messages), lag_bytes: counted(lag?.bytes) },

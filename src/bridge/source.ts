@@ -22,8 +22,8 @@ export interface Source<Own extends Message = Message> {
   receive(max: number, waitMs: number): Promise<Own[]>;
   /** The events of these messages are durable. */
   acknowledge(messages: Own[]): Promise<void>;
-  /** Keeps the message where its kind is kept, durably, and acknowledges it. */
-  setAside(message: Own, reason: string): Promise<void>;
+  /** Keeps the message where its kind is kept, durably, and acknowledges it. False if it is another consumer's now, or comes again. */
+  setAside(message: Own, reason: string): Promise<boolean>;
   /** Returns how far the bridge is behind. Null if that is not known. */
   lag(): Promise<Lag | null>;
   /** Checks what the source needs. Returns what it found in sentences, and the first message without acknowledging it. */

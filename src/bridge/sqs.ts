@@ -129,10 +129,11 @@ class SqsSource implements Source<SqsMessage> {
     for (const receipt of receipts) this.#held.delete(receipt);
   }
 
-  async setAside(message: SqsMessage, reason: string): Promise<void> {
-    if (this.#opened === null) return;
+  async setAside(message: SqsMessage, reason: string): Promise<boolean> {
+    if (this.#opened === null || !this.#held.has(message.receipt)) return false;
     await sendAside(this.#opened.client, this.#settings.aside, message, reason);
     await this.acknowledge([message]);
+    return true;
   }
 
   async lag() {

@@ -104,12 +104,13 @@ export class MySqlRows implements Source<OutboxMessage> {
     for (const one of ids) this.#out.delete(one);
   }
 
-  async setAside({ id: one }: OutboxMessage, reason: string): Promise<void> {
+  async setAside({ id: one }: OutboxMessage, reason: string): Promise<boolean> {
     const opened = await this.#open();
     const { name, columns, id } = opened.table;
     const which = `where ${columns.id} = ${id.literal(one)}`;
     await ask(opened, `update ${name} set ${columns.setAside} = ? ${which}`, [reason]);
     this.#out.delete(one);
+    return true;
   }
 
   async lag() {

@@ -60,7 +60,7 @@ export class OutboxReplication implements Source<Replicated> {
     return Promise.resolve();
   }
 
-  async setAside(message: Replicated, reason: string): Promise<void> {
+  async setAside(message: Replicated, reason: string): Promise<boolean> {
     const { session, table } = await this.#openWriter();
     if (!(await markSetAside(session, table, message.id, reason))) {
       this.#context.log.warn(
@@ -69,6 +69,7 @@ export class OutboxReplication implements Source<Replicated> {
       );
     }
     await this.acknowledge([message]);
+    return true;
   }
 
   async lag() {

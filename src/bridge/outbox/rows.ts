@@ -85,10 +85,11 @@ export class OutboxRows implements Source<OutboxMessage> {
     for (const id of ids) this.#out.delete(id);
   }
 
-  async setAside({ id }: OutboxMessage, reason: string): Promise<void> {
+  async setAside({ id }: OutboxMessage, reason: string): Promise<boolean> {
     const { session, table } = await this.#open();
     await markSetAside(session, table, id, reason);
     this.#out.delete(id);
+    return true;
   }
 
   async lag() {
