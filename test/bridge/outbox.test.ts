@@ -343,6 +343,24 @@ test("a row that stays open although it was marked is a fault, and is not publis
   assert.equal(service.asked.length, 1);
 });
 
+test("rows without an id of their own are a fault, and not one event", async (t) => {
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const { db, url } = await anOutbox(t);
+  await db.unsafe(`alter table outbox alter column id drop identity, drop constraint outbox_pkey;
+    alter table outbox alter column id drop not null`);
+  const write = (id: number | null) =>
+    db`insert into outbox (id, organization, type, data) values (${id}, 'acme', 'order.created', '{"n":1}')`;
+  const why = "rows of public.outbox have no id of their own: two of them would be one event";
+  for (const ids of [[null], [7, 7]]) {
+    await db`truncate outbox`;
+    for (const id of ids) await write(id);
+    const bridge = await aBridge(t, { url: service.url, sources: [orders(url)] });
+    await bridge.logged((line) => line["why"] === why);
+    await bridge.stop();
+  }
+  assert.equal(service.asked.length, 0);
+});
+
 test("headers that are no JSON object are none, and stop no other row", async (t) => {
   const service = await aFakeService(t, () => ({ status: 202 }));
   const { db, url } = await anOutbox(t);

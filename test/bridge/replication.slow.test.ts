@@ -1,11 +1,19 @@
 // Depends on: src, docs
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
-import { removeEmbedded, startEmbedded } from "../../src/builtin/index.ts";
-import { aBridge, aFakeService, anOutbox, checked, fillOutbox } from "../support/bridge.ts";
+import pg from "pg";
+import { homeFolder, removeEmbedded, startEmbedded } from "../../src/builtin/index.ts";
+import {
+  aBridge,
+  aFakeService,
+  anOutbox,
+  checked,
+  fillOutbox,
+  openSource,
+} from "../support/bridge.ts";
 import { samplesOf } from "../support/page-samples.ts";
 import { aStartingPostgres, checkStarting } from "./starting.ts";
 
@@ -120,6 +128,61 @@ test("a PostgreSQL that is starting is waited for, by a check and by a bridge, w
   const server = await aStartingPostgres(t, outbox.url);
   const begin = () => (server.state.refusals = 2);
   await checkStarting(t, { ...orders({ ...outbox, url: server.url }), begin });
+});
+
+test("rows without an id are set aside in the log alone, and neither is one event with the other", async (t) => {
+  const outbox = await aReplicatedOutbox(t);
+  const { db } = outbox;
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  await db.unsafe(`alter table outbox alter column id drop identity, drop constraint outbox_pkey;
+    alter table outbox alter column id drop not null`);
+  const write = (id: number | null) =>
+    db`insert into outbox (id, organization, type, data) values (${id}, 'acme', 'order.created', '{"n":1}')`;
+  for (const id of [null, null, 3]) await write(id);
+  const bridge = await aBridge(t, { url: service.url, sources: [orders(outbox)] });
+  await service.until((asked) => asked.length > 0);
+  const keys = service.asked.flatMap(({ events }) => events.map((one) => one["dedupe_key"]));
+  assert.deepEqual(keys, ["orders:public.outbox:3"]);
+  const isAside = ({ msg }: Record<string, unknown>) => msg === "set aside";
+  while (bridge.log.filter(isAside).length < 2) await bridge.logged(() => true);
+});
+
+test("a server without the slot is left, because the next one of its name may have it", async (t) => {
+  const outbox = await aReplicatedOutbox(t);
+  const { db, name } = outbox;
+  const source = openSource(t, { url: "", sources: [orders(outbox)] });
+  await db`select pg_drop_replication_slot(${name})`;
+  await assert.rejects(source.receive(1, 1), { message: /^there is no replication slot/ });
+  const [sessions] = await db<{ count: string }[]>`
+    select count(*) from pg_stat_activity where application_name = 'partner-api bridge' and datname = ${name}`;
+  assert.equal(Number(sessions?.count), 0);
+});
+
+test("a standby is not read from, because nothing can be marked in it, and is left for the next server", async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), "partner-api-standby-"));
+  const options = { dataDir, settings: { fsync: "off" }, log: () => undefined };
+  const first = await startEmbedded(options);
+  const { db, url } = await anOutbox(t, { server: first.url, isKept: true });
+  await fillOutbox(db, { last: 10 });
+  await first.stop();
+  await writeFile(join(homeFolder(dataDir), "data/standby.signal"), "");
+  const standby = await startEmbedded(options);
+  t.after(async () => {
+    await standby.stop();
+    await removeEmbedded(dataDir);
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const sources = [{ name: "orders", kind: "outbox", url }];
+  const bridge = await aBridge(t, { url: service.url, sources });
+  const { why } = await bridge.logged(({ level }) => level === "error");
+  assert.equal(why, "the server is a standby, in which no row can be marked");
+  assert.equal(service.asked.length, 0);
+  const operator = new pg.Client(url);
+  await operator.connect();
+  await operator.query("select pg_promote()");
+  await operator.end();
+  await service.until((asked) => numbersIn(asked).size === 10);
 });
 
 function numbersIn(asked: readonly { events: Record<string, unknown>[] }[]): Set<number> {

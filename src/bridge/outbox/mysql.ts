@@ -12,6 +12,7 @@ import {
   isOpenIf,
   LAG_MAX,
   type OutboxMessage,
+  requireIds,
   type TableSettings,
   toMessage,
 } from "./table.ts";
@@ -185,12 +186,14 @@ export class MySqlRows implements Source<OutboxMessage> {
     const { table } = opened;
     const limit = Math.max(1, Math.min(max, Math.floor(READ_BYTES_MAX / this.#rowBytes)));
     const rows = await ask(opened, this.#select(table, limit), [], memberOf);
-    const messages = rows.map(([id, key = null, headers = null, traceparent = null, ...members]) =>
-      toMessage(
-        { ...{ id: id ?? "", key, headers, traceparent }, document: `{${members.join(",")}}` },
-        table,
-      ),
+    const found = rows.map(
+      ([id = null, key = null, headers = null, traceparent = null, ...members]) => ({
+        ...{ id, key, headers, traceparent },
+        document: `{${members.join(",")}}`,
+      }),
     );
+    requireIds(found, table);
+    const messages = found.map((row) => toMessage(row, table));
     const bytes = messages.reduce((sum, { body }) => sum + body.length, 0);
     if (rows.length > 0) this.#rowBytes = bytes / rows.length;
     return messages;

@@ -36,6 +36,15 @@ export class OutboxReplication implements Source<Replicated> {
   }
 
   async receive(max: number, waitMs: number): Promise<Replicated[]> {
+    try {
+      return await this.#receive(max, waitMs);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  async #receive(max: number, waitMs: number): Promise<Replicated[]> {
     const stream = (this.#stream ??= await this.#open());
     if (stream === null) {
       await sleep(Math.min(waitMs, STANDBY_MS), null, { signal: this.#context.stop }).catch(
@@ -44,10 +53,7 @@ export class OutboxReplication implements Source<Replicated> {
       return [];
     }
     if (stream.rows.length === 0 && stream.failure === null) await this.#wait(stream, waitMs);
-    if (stream.failure !== null) {
-      await this.close();
-      throw stream.failure;
-    }
+    if (stream.failure !== null) throw stream.failure;
     const rows = stream.rows.splice(0, max);
     for (const row of rows) stream.bytes -= row.body.length;
     if (isRoomy(stream)) stream.session.client.connection.stream.resume();
@@ -62,10 +68,10 @@ export class OutboxReplication implements Source<Replicated> {
 
   async setAside(message: Replicated, reason: string): Promise<boolean> {
     const { session, table } = await this.#openWriter();
-    if (!(await markSetAside(session, table, message.id, reason))) {
+    if (message.identity === null || !(await markSetAside(session, table, message.id, reason))) {
       this.#context.log.warn(
         { message: message.identity },
-        "the row is gone: the reason is in this log alone",
+        "the row is gone, or has no id: the reason is in this log alone",
       );
     }
     await this.acknowledge([message]);

@@ -8,6 +8,7 @@ import {
   markSetAside,
   type OutboxMessage,
   type OutboxRow,
+  requireIds,
   requireRights,
   settle,
   type Table,
@@ -74,8 +75,9 @@ export class OutboxRows implements Source<OutboxMessage> {
     const rows = await this.#read(opened, max);
     const restMs = this.#rest.afterRead(rows.length);
     if (rows.length === 0) await this.#pause(Math.min(waitMs, restMs));
-    for (const { id } of rows) this.#out.add(id);
-    return rows.map((row) => toMessage(row, opened.table));
+    const messages = rows.map((row) => toMessage(row, opened.table));
+    for (const { id } of messages) this.#out.add(id);
+    return messages;
   }
 
   async acknowledge(messages: OutboxMessage[]): Promise<void> {
@@ -161,16 +163,19 @@ export class OutboxRows implements Source<OutboxMessage> {
   }
 
   async #takeLead({ session, table }: Opened): Promise<boolean> {
-    const [row] = await session.query<{ locked: string }>(
-      "select pg_try_advisory_lock(($1::bigint << 32) | $2::bigint) as locked",
+    const [row] = await session.query<{ locked: string; standby: string }>(
+      "select pg_try_advisory_lock(($1::bigint << 32) | $2::bigint) as locked, pg_is_in_recovery() as standby",
       [LOCK, table.oid],
     );
+    if (row?.standby === "t")
+      throw new Error("the server is a standby, in which no row can be marked");
     return row?.locked === "t";
   }
 
   async #read({ session, table }: Opened, max: number): Promise<OutboxRow[]> {
     const limit = Math.max(1, Math.min(max, Math.floor(READ_BYTES_MAX / this.#rowBytes)));
     const rows = await session.queryOften<OutboxRow>(readOpen(table), [[...this.#out], limit]);
+    requireIds(rows, table);
     const bytes = rows.reduce((sum, row) => sum + row.document.length, 0);
     if (rows.length > 0) this.#rowBytes = bytes / rows.length;
     return rows;

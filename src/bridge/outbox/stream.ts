@@ -65,7 +65,7 @@ function note(stream: Stream, change: Change, log: SourceContext["log"]): void {
       stream.transactions.push({ endLsn: null, open: 0 });
       break;
     case "commit":
-      if (current) current.endLsn = change.endLsn;
+      if (current) endTransaction(stream, current, change.endLsn);
       advance(stream, change.endLsn);
       confirm(stream);
       break;
@@ -87,6 +87,15 @@ function note(stream: Stream, change: Change, log: SourceContext["log"]): void {
   }
 }
 
+/** Of one that has nothing to settle, only its end is kept. Before PostgreSQL 15 the server tells of all of the database. */
+function endTransaction({ transactions }: Stream, current: Transaction, endLsn: bigint): void {
+  current.endLsn = endLsn;
+  const before = transactions.at(-2);
+  if (current.open > 0 || before === undefined) return;
+  before.endLsn = endLsn;
+  transactions.pop();
+}
+
 /** Returns null for a row of another table, which the publication may hold, too. */
 function messageOf(
   { table, names }: Pick<Stream, "table" | "names">,
@@ -98,7 +107,7 @@ function messageOf(
     const index = relation.columns.findIndex(({ name }) => name === names[column]);
     return table.columns[column] === null ? null : (values[index] ?? null);
   };
-  const [id, document] = [at("id") ?? "", rowAsJson(relation, values)];
+  const [id, document] = [at("id"), rowAsJson(relation, values)];
   const [key, headers, traceparent] = [at("key"), at("headers"), at("traceparent")];
   return toMessage({ id, key, headers, traceparent, document }, table);
 }

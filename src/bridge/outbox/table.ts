@@ -134,7 +134,7 @@ export interface OutboxMessage extends Message {
 }
 
 export interface OutboxRow {
-  id: string;
+  id: string | null;
   key: string | null;
   headers: string | null;
   traceparent: string | null;
@@ -147,15 +147,27 @@ export function toMessage(
   row: OutboxRow,
   { name, columns }: Pick<Table, "name" | "columns">,
 ): OutboxMessage {
-  const identity = `${name}:${row.id}`;
+  const id = row.id ?? "";
   return {
-    id: row.id,
-    identity,
-    lane: columns.key === null ? "" : row.key === null ? `row ${row.id}` : `key ${row.key}`,
+    id,
+    identity: row.id === null ? null : `${name}:${id}`,
+    lane: columns.key === null ? "" : row.key === null ? `row ${id}` : `key ${row.key}`,
     body: row.document,
     headers: headersOf(row),
     from: row.key === null ? {} : { key: row.key },
   };
+}
+
+/** A row without an id cannot be marked, and the second one with an id would be a duplicate of the first. */
+export function requireIds(
+  rows: readonly OutboxRow[],
+  { name, columns }: Pick<Table, "name" | "columns">,
+): void {
+  const ids = new Set(rows.map(({ id }) => id));
+  if (!ids.has(null) && ids.size === rows.length) return;
+  throw new SourceFault(
+    `rows of ${name} have no ${columns.id} of their own: two of them would be one event`,
+  );
 }
 
 function headersOf({ headers, traceparent }: OutboxRow): Map<string, string> {
