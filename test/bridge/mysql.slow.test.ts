@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { RowDataPacket } from "mysql2/promise";
 import { parse } from "yaml";
 import { Afterwards } from "../ledger/afterwards.ts";
 import { aBridge, aFakeService, checked } from "../support/bridge.ts";
@@ -166,6 +167,49 @@ test("rows that were read come again after a read that failed, and two ids of by
     await sleep(20);
   const keys = service.asked.flatMap(({ events }) => events.map((one) => one["dedupe_key"]));
   assert.deepEqual(new Set(keys), new Set(["0080", "0081"]));
+});
+
+test("a row that stays open although it was marked is a fault, and is not published again and again", async (t) => {
+  if (!(await hasMariaDb(t))) return;
+  const { db, rigFor } = await anOutbox(t);
+  await db.query(`create trigger shop.ignored before update on shop.outbox
+    for each row set new.published_at = old.published_at, new.set_aside = old.set_aside`);
+  await fill(db, 1, 3);
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const bridge = await aBridge(t, rigFor(service.url));
+  const { why } = await bridge.logged(({ level }) => level === "error");
+  assert.match(String(why), /^rows of `outbox` stay open after their update/);
+  await db.query("drop trigger shop.ignored");
+  while (!(await bridge.get("/metrics")).text.includes('lag_messages{source="orders"} 0\n'));
+  assert.equal(service.asked.length, 1);
+});
+
+test("a server that has become read-only is left for the one that its name leads to now", async (t) => {
+  if (!(await hasMariaDb(t))) return;
+  const { db, port, rigFor } = await anOutbox(t);
+  await db.query(`create user bridge identified by 'secret';
+    grant select, update (published_at, set_aside) on shop.outbox to bridge`);
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const url = `mysql://bridge:secret@127.0.0.1:${port}/shop`;
+  const bridge = await aBridge(t, rigFor(service.url, { url }));
+  const connections = async () => {
+    const asked = "select id from information_schema.processlist where user = 'bridge'";
+    const [rows] = await db.query<(RowDataPacket & { id: number })[]>(asked);
+    return rows.map(({ id }) => id);
+  };
+  await fill(db, 1, 1);
+  await bridge.logged(({ msg }) => msg === "published");
+  const [before] = await connections();
+  await db.query("set global read_only = 1");
+  await fill(db, 2, 2);
+  await bridge.logged(({ why }) => why === "the server is read-only: no row can be marked in it");
+  assert.equal((await connections()).includes(before ?? 0), false);
+  const { length: requests } = service.asked;
+  await sleep(200);
+  assert.equal(service.asked.length, requests, "nothing is published again and again");
+  await db.query("set global read_only = 0");
+  while (!(await bridge.get("/metrics")).text.includes('lag_messages{source="orders"} 0\n'))
+    await sleep(20);
 });
 
 test("what the table or the role lacks is said, all of it", async (t) => {

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection, QueryOptions } from "mysql2/promise";
 import type { Tls } from "../settings.ts";
-import { isObject } from "../../lib/objects.ts";
 import { textOf } from "../document.ts";
 import { loadClient, type Source, type SourceContext, SourceFault } from "../source.ts";
 import { Rest } from "./rest.ts";
@@ -13,6 +12,7 @@ import {
   LAG_MAX,
   type OutboxMessage,
   requireIds,
+  stayOpen,
   type TableSettings,
   toMessage,
 } from "./table.ts";
@@ -52,6 +52,8 @@ const READ_BYTES_MAX = 4 * 1024 * 1024;
 const STANDBY_MS = 250;
 /** The number of a command that is not known. Galera answers with it, too. */
 const NOT_JOINED = 1047;
+/** The numbers of a change that a server refuses which is read-only, as the old primary after a failover. */
+const READ_ONLY: ReadonlySet<number> = new Set([1290, 1792, 1836]);
 
 /**
  * Reads the open rows of a table in MySQL or MariaDB. As in PostgreSQL, it never reads from a last id on, and of several bridges one
@@ -96,22 +98,31 @@ export class MySqlRows implements Source<OutboxMessage> {
 
   async acknowledge(messages: OutboxMessage[]): Promise<void> {
     const opened = await this.#open();
-    const ids = messages.map(({ id }) => id);
-    const { name, columns, id } = opened.table;
-    const which = `where ${columns.id} in (${ids.map(id.literal).join(", ")})`;
+    const { publishedAt } = opened.table.columns;
     const now = this.#context.now().toISOString().replace("T", " ").replace("Z", "");
-    if (columns.publishedAt === null) await ask(opened, `delete from ${name} ${which}`);
-    else await ask(opened, `update ${name} set ${columns.publishedAt} = ? ${which}`, [now]);
-    for (const one of ids) this.#out.delete(one);
+    if (publishedAt === null) await this.#change(opened, messages, null);
+    else await this.#change(opened, messages, [publishedAt, now]);
   }
 
-  async setAside({ id: one }: OutboxMessage, reason: string): Promise<boolean> {
+  async setAside(message: OutboxMessage, reason: string): Promise<boolean> {
     const opened = await this.#open();
-    const { name, columns, id } = opened.table;
-    const which = `where ${columns.id} = ${id.literal(one)}`;
-    await ask(opened, `update ${name} set ${columns.setAside} = ? ${which}`, [reason]);
-    this.#out.delete(one);
+    await this.#change(opened, [message], [opened.table.columns.setAside, reason]);
     return true;
+  }
+
+  /** Writes a value into the rows, or deletes them. Throws a fault if a row stays open. */
+  async #change(
+    opened: Opened,
+    messages: readonly OutboxMessage[],
+    mark: [column: string, value: string] | null,
+  ): Promise<void> {
+    const { name, columns, isOpen, id } = opened.table;
+    const which = `where ${columns.id} in (${messages.map((one) => id.literal(one.id)).join(", ")})`;
+    if (mark === null) await ask(opened, `delete from ${name} ${which}`);
+    else await ask(opened, `update ${name} set ${mark[0]} = ? ${which}`, [mark[1]]);
+    const open = await ask(opened, `select 1 from ${name} ${which} and ${isOpen} limit 1`);
+    if (open.length > 0) throw stayOpen(name);
+    for (const one of messages) this.#out.delete(one.id);
   }
 
   async lag() {
@@ -229,8 +240,9 @@ async function ask(
     const [rows] = await Promise.race([asked, lateness(answered.signal)]);
     return Array.isArray(rows) ? (rows as Row[]) : [];
   } catch (error) {
-    // Only after an answer of the server, the connection can be used.
-    if (!isObject(error) || !("sqlState" in error)) opened.isLost = true;
+    // Only after an answer of the server, the connection can be used. After a failover, the name can lead to another one.
+    const { sqlState, errno } = error as { sqlState?: string; errno?: number };
+    if (sqlState === undefined || READ_ONLY.has(errno ?? 0)) opened.isLost = true;
     throw error;
   } finally {
     answered.abort();
@@ -327,7 +339,10 @@ async function takeLead(opened: Opened): Promise<boolean> {
     .update(`${schema ?? ""}.${name}`)
     .digest("hex")
     .slice(0, 32);
-  const [[isTaken] = []] = await ask(opened, "select get_lock(?, 0)", [`partner-api:${lock}`]);
+  const taking = "select get_lock(?, 0), @@global.read_only";
+  const [[isTaken, isReadOnly] = []] = await ask(opened, taking, [`partner-api:${lock}`]);
+  if (isReadOnly !== "0" && isReadOnly !== "OFF")
+    throw new Error("the server is read-only: no row can be marked in it");
   return isTaken === "1";
 }
 

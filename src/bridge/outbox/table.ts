@@ -235,11 +235,15 @@ async function change(
   ]);
   if (changed === ids.length) return changed;
   const open = `select from ${name} where ${which} and ${isOpen} limit 1`;
-  if ((await session.query(open, [ids])).length > 0)
-    throw new SourceFault(
-      `rows of ${name} stay open after their update, as with a trigger or a row-level policy`,
-    );
+  if ((await session.query(open, [ids])).length > 0) throw stayOpen(name);
   return changed;
+}
+
+/** Of rows that would be published again and again. */
+export function stayOpen(name: string): SourceFault {
+  return new SourceFault(
+    `rows of ${name} stay open after their update, as with a trigger or a row-level policy`,
+  );
 }
 
 /** The largest lag that is counted exactly. */
