@@ -113,6 +113,7 @@ class RedisSource implements Source<RedisMessage> {
   async receive(max: number, waitMs: number): Promise<RedisMessage[]> {
     const opened = (this.#opened ??= await this.#open());
     try {
+      if (opened.isLost) throw new Error("the connection to the server was lost");
       const left = await this.#claim(opened, max);
       return left.length > 0 ? left : await this.#read(opened, max, waitMs);
     } catch (error) {
@@ -214,11 +215,18 @@ class RedisSource implements Source<RedisMessage> {
       ReturnType<typeof redis.createClient>,
       ReturnType<typeof redis.createClient>,
     ];
+    const askOf =
+      (client: typeof writer, ...options: [{ typeMapping: object }?]): Ask =>
+      (command) =>
+        client.sendCommand<Reply>(command, ...options).catch((error: unknown) => {
+          connected.isLost ||= isReadOnly(error);
+          throw error;
+        });
     const connected: Connected = {
-      ask: (command) => writer.sendCommand(command),
-      askForBytes: (command) => writer.sendCommand(command, { typeMapping }),
-      wait: (command) => reader.sendCommand(command),
-      waitForBytes: (command) => reader.sendCommand(command, { typeMapping }),
+      ask: askOf(writer),
+      askForBytes: askOf(writer, { typeMapping }),
+      wait: askOf(reader),
+      waitForBytes: askOf(reader, { typeMapping }),
       close: () => {
         for (const client of [writer, reader]) if (client.isOpen) client.destroy();
       },
@@ -425,6 +433,11 @@ async function warningsOf(ask: Ask): Promise<string[]> {
   const [, policy] = /^maxmemory_policy:(allkeys-\S+)/m.exec(info) ?? [];
   if (policy !== undefined) warnings.push(`the server may evict a stream (${policy})`);
   return warnings;
+}
+
+/** A server that became a replica keeps its connections, and the name in the URL leads to another one by now. */
+function isReadOnly(error: unknown): boolean {
+  return (error as Error).message.startsWith("READONLY");
 }
 
 function noneWithoutStream(error: unknown): [] {

@@ -153,6 +153,22 @@ test("an entry that was deleted while a dead consumer held it is named, and stop
   while ((await pendingIn(client))[0] > 0) await sleep(20);
 });
 
+test("an entry that comes again, because the server ended before it was set aside, counts once", async (t) => {
+  if (!(await hasRedis(t))) return;
+  const { client, kill, rigFor } = await aStream(t);
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  await client.sendCommand(["SET", "orders.aside", "no stream"]);
+  await client.sendCommand(["XADD", "orders", "*", "type", "order.created"]);
+  const bridge = await aBridge(t, rigFor(service.url));
+  await bridge.logged(({ why }) => String(why).startsWith("WRONGTYPE"));
+  await kill();
+  await client.sendCommand(["DEL", "orders.aside"]);
+  await bridge.logged(({ msg }) => msg === "set aside");
+  await settled(bridge);
+  assert.equal(await client.sendCommand(["XLEN", "orders.aside"]), 1);
+  assert.match((await bridge.get("/metrics")).text, /set_aside_total{source="orders"} 1\n/);
+});
+
 test("after the server's end the bridge reads again what it held", async (t) => {
   if (!(await hasRedis(t))) return;
   const { client, kill, rigFor } = await aStream(t);
@@ -166,6 +182,33 @@ test("after the server's end the bridge reads again what it held", async (t) => 
   isAway = false;
   await service.until((asked) => numbersIn(asked).size === 700);
   await settled(bridge);
+});
+
+test("a server that has become a replica is left also while all that the bridge can hold waits for it", async (t) => {
+  if (!(await hasRedis(t))) return;
+  const { client, rigFor } = await aStream(t);
+  const service = await aFakeService(t, async ({ events }) => {
+    const isFirst = events.some(({ data }) => (data as { n: number }).n === 1);
+    if (isFirst && !isReplica) await demote();
+    return { status: 202 };
+  });
+  let isReplica = false;
+  const demote = async () => {
+    isReplica = true;
+    await client.sendCommand(["REPLICAOF", "127.0.0.1", "1"]);
+  };
+  await fill(client, 1, 2_500);
+  const bridge = await aBridge(t, rigFor(service.url));
+  const connections = async () => {
+    const list = await client.sendCommand<string>(["CLIENT", "LIST"]);
+    return [...list.matchAll(/^id=(\d+) .* name=partner-api-bridge /gm)].map(([, id]) => id);
+  };
+  await bridge.logged(({ why }) => String(why).startsWith("READONLY"));
+  const before = await connections();
+  while ((await connections()).some((id) => before.includes(id))) await sleep(50);
+  await client.sendCommand(["REPLICAOF", "NO", "ONE"]);
+  await settled(bridge);
+  assert.equal(numbersIn(service.asked).size, 2_500);
 });
 
 test("a server that is loading is waited for, by a check and by a bridge, without an error", async (t) => {
