@@ -220,10 +220,14 @@ class SqsSource implements Source<SqsMessage> {
     }
     const { requests, WaitTimeSeconds } = way;
     const asked = { QueueUrl, VisibilityTimeout, WaitTimeSeconds };
-    const found = await Promise.all(
+    const answers = await Promise.allSettled(
       Array.from({ length: requests }, () => receiveFrom(client, asked, abortSignal)),
     );
+    // What one has received would be lost to all for a while, if another one's failure came first.
+    const found = answers.map((answer) => (answer.status === "fulfilled" ? answer.value : []));
     for (const delivery of found.flat()) this.#take(toMessage(QueueUrl, delivery));
+    const failed = answers.find((answer) => answer.status === "rejected");
+    if (failed) throw failed.reason;
     return found.some(({ length }) => length === BATCH) ? BUSY : IDLE;
   }
 

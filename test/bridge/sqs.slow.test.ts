@@ -1,6 +1,8 @@
 // Depends on: src, docs, package.json
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { createServer as createHttpServer } from "node:http";
 import { connect, createServer, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -161,6 +163,40 @@ async function aProxy(t: TestContext, port: number) {
     endTogether(t, socket, behind);
   });
   return { state, port: await openPort(t, server) };
+}
+
+test("what one of several requests receives is kept, although another one fails", async (t) => {
+  let [next, requests] = [0, 0];
+  const receive = () =>
+    ++requests === 3
+      ? { status: 403, body: { __type: "AccessDenied" } }
+      : { status: 200, body: { Messages: next < 60 ? Array.from({ length: 10 }, aMessage) : [] } };
+  const aMessage = () => {
+    const [id, Body] = [String(next++), "{}"];
+    const MD5OfBody = createHash("md5").update(Body).digest("hex");
+    return { MessageId: id, ReceiptHandle: id, Body, MD5OfBody };
+  };
+  const server = createHttpServer((request, response) => {
+    const isReceipt = request.headers["x-amz-target"] === "AmazonSQS.ReceiveMessage";
+    const { status, body } = isReceipt ? receive() : { status: 200, body: {} };
+    const answer = () => response.writeHead(status).end(JSON.stringify(body));
+    // Long polls must not spin, and what fails must be first.
+    setTimeout(answer, isReceipt && status === 200 ? 100 : 0);
+  });
+  const endpoint = `http://127.0.0.1:${await openPort(t, server)}`;
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const source = {
+    ...{ name: "orders", kind: "sqs", endpoint, region: "eu-central-1" },
+    ...{ queue: `${endpoint}/0/orders`, set_aside: { queue: `${endpoint}/0/aside` } },
+    credentials: { access_key_id: "test", secret_access_key: "test" },
+    event: { organization: "acme", type: "order.created", data: { pointer: "" } },
+  };
+  await aBridge(t, { url: service.url, sources: [source] });
+  await service.until((asked) => keysOf(asked).size === 60);
+});
+
+function keysOf(asked: readonly { events: Record<string, unknown>[] }[]): Set<unknown> {
+  return new Set(asked.flatMap(({ events }) => events.map((event) => event["dedupe_key"])));
 }
 
 test("a server that is silent is given up, and not waited for without end", async (t) => {
