@@ -243,13 +243,16 @@ class NatsSource implements Source<NatsMessage> {
     const stop = () => messages.stop();
     this.#context.stop.addEventListener("abort", stop);
     let [count, bytes] = [0, 0];
-    for await (const delivery of messages) {
-      this.#held.add(delivery);
-      this.#inbox.put({ ...toMessage(stream, delivery, delivery.headers), delivery });
-      count++;
-      bytes += delivery.data.length;
+    try {
+      for await (const delivery of messages) {
+        this.#held.add(delivery);
+        this.#inbox.put({ ...toMessage(stream, delivery, delivery.headers), delivery });
+        count++;
+        bytes += delivery.data.length;
+      }
+    } finally {
+      this.#context.stop.removeEventListener("abort", stop);
     }
-    this.#context.stop.removeEventListener("abort", stop);
     if (count > 0) this.#messageBytes = Math.max(1, bytes / count);
   }
 

@@ -2,12 +2,13 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { getEventListeners } from "node:events";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { headers } from "@nats-io/transport-node";
 import { parse } from "yaml";
 import { Afterwards } from "../ledger/afterwards.ts";
-import { aBridge, aFakeService, checked } from "../support/bridge.ts";
+import { aBridge, aFakeService, checked, openSource } from "../support/bridge.ts";
 import { samplesOf } from "../support/page-samples.ts";
 import { checkConnections, tlsFiles } from "./connections.ts";
 import { assertBalanced, runLedger } from "./ledger.ts";
@@ -149,6 +150,18 @@ test("a consumer that was deleted is not made again by a bridge that has read fr
   });
   await service.until((asked) => asked.length === 2);
   assert.equal(service.asked[1]?.events[0]?.["dedupe_key"], "orders:orders/2");
+});
+
+test("a request that fails leaves nothing behind", async (t) => {
+  if (!hasNats(t)) return;
+  const { manager, rigFor } = await aStream(t);
+  const source = openSource(t, rigFor(""));
+  const waiting = () => getEventListeners(t.signal, "abort").length;
+  const before = waiting();
+  await source.receive(1, 10);
+  await manager.consumers.delete("orders", "partner-api-bridge");
+  await assert.rejects(source.receive(1, 10_000), { message: /consumer deleted/ });
+  assert.equal(waiting(), before);
 });
 
 test("a consumer that would lose messages is refused, with every reason", async (t) => {
