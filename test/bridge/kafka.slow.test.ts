@@ -5,7 +5,8 @@ import { createHash } from "node:crypto";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import kafkajs, { type KafkaMessage } from "kafkajs";
-import { aBridge, aFakeService, checked } from "../support/bridge.ts";
+import { aBridge, aFakeService, checked, openSource } from "../support/bridge.ts";
+import type { Source } from "../../src/bridge/source.ts";
 import { skipOrFail } from "../support/required.ts";
 import { checkConnections, tlsFiles } from "./connections.ts";
 import {
@@ -181,6 +182,30 @@ test("with begin: latest a topic is read from its end once, and then nothing is 
   await aBridge(t, rig);
   await service.until((asked) => numbersIn(asked).size >= 3);
   assert.deepEqual([...numbersIn(service.asked)].toSorted(), [3, 4, 5]);
+});
+
+test("a record that another balancing has given back is not set aside, because it comes again", async (t) => {
+  const kafka = await aTopic(t);
+  if (kafka === null) return;
+  const { admin, producer, source } = kafka;
+  await producer.send({ topic: "orders", messages: [{ value: "no JSON" }] });
+  const open = () => openSource(t, { url: "", sources: [source] });
+  const sources = [open(), open()] as const;
+  const takenBy = async (some: readonly Source[]) => {
+    for (;;) {
+      for (const one of some) {
+        const [message] = await one.receive(1, 500);
+        if (message) return { one, message };
+      }
+    }
+  };
+  const before = await takenBy(sources.slice(0, 1));
+  const { one, message } = await takenBy(sources);
+  assert.equal(await before.one.setAside(before.message, "not JSON"), false);
+  const asideCount = async () => (await admin.fetchTopicOffsets("orders.aside"))[0]?.high;
+  assert.equal(await asideCount(), "0");
+  assert.equal(await one.setAside(message, "not JSON"), true);
+  assert.equal(await asideCount(), "1");
 });
 
 test("records in every codec of Kafka are read, as Java's client and the broker write them", async (t) => {
