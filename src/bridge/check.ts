@@ -30,7 +30,7 @@ export async function checkBridge({
   for (const configured of sources) {
     const { name, mapping, defaults } = configured;
     const stop = new AbortController();
-    const source = configured.open({ name, stop: stop.signal, log, now, forget: () => undefined });
+    const source = configured.open({ stop: stop.signal, log, now, forget: () => undefined });
     try {
       const { facts, first } = await checkStarted(source);
       for (const fact of facts) write(`ok    ${name}: ${fact}`);

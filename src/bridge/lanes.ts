@@ -115,11 +115,9 @@ export class Lanes<Own extends Message> {
     }
   }
 
-  removeWhere(isGone: (message: Own) => boolean): number {
+  removeWhere(isGone: (message: Own) => boolean): void {
     const all = [...this.#lanes.values()].flatMap((lane) => lane.waiting);
-    const gone = all.filter(({ message }) => isGone(message));
-    this.remove(gone);
-    return gone.length;
+    this.remove(all.filter(({ message }) => isGone(message)));
   }
 
   /** Without those of which everything was removed meanwhile. */

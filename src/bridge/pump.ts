@@ -71,13 +71,12 @@ export class Pump<Own extends Message = Message> {
   constructor(options: PumpOptions<Own>) {
     this.#options = options;
     this.#delays = options.delays ?? DELAYS;
-    const { becoming, log, now } = options;
+    const { log, now } = options;
     this.source = options.open({
-      name: becoming.source,
       stop: this.#stop.signal,
       log,
       now,
-      forget: (isLost) => void this.#lanes.removeWhere(isLost),
+      forget: (isLost) => this.#lanes.removeWhere(isLost),
     });
   }
 

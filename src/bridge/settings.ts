@@ -72,13 +72,6 @@ export class Settings {
       this.fault(name, "is no URL: in a password, write / as %2F, : as %3A and @ as %40");
   }
 
-  flag(name: string, fallback: boolean): boolean {
-    const given = this.#own(name) ?? fallback;
-    if (typeof given === "boolean") return given;
-    this.fault(name, "must be true or false");
-    return fallback;
-  }
-
   integer(
     name: string,
     { min, max, fallback }: { min: number; max: number; fallback: number },

@@ -41,7 +41,6 @@ export interface Lag {
 
 /** What a source may use of the bridge. */
 export interface SourceContext<Own extends Message = Message> {
-  name: string;
   /** Aborts when the bridge stops. */
   stop: AbortSignal;
   log: BridgeLog;

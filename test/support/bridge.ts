@@ -141,7 +141,6 @@ export function openSource(t: TestContext, rig: BridgeRig): Source {
   if (first === undefined) throw new Error("there is no source");
   const ignore = () => undefined;
   const source = first.open({
-    name: first.name,
     stop: t.signal,
     log: { info: ignore, warn: ignore, error: ignore },
     now: systemClock,

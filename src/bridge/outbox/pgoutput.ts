@@ -4,8 +4,7 @@ export type Change =
   /** `endLsn`: where the next transaction begins. */
   | { kind: "commit"; endLsn: bigint }
   | { kind: "insert"; relation: Relation; values: (string | null)[] }
-  /** An update, a deletion or a truncation. */
-  | { kind: "other"; what: "update" | "delete" | "truncate" };
+  | { kind: "truncate" };
 
 export interface Relation {
   oid: number;
@@ -18,7 +17,7 @@ export interface Relation {
 export class PgOutput {
   readonly #relations = new Map<number, Relation>();
 
-  /** Returns null for a message that says nothing about rows. */
+  /** Returns null for a message of no use here. Our own marks of what is set aside are updates, too. */
   read(message: Buffer): Change | null {
     const reader = new Reader(message);
     switch (reader.character()) {
@@ -39,12 +38,8 @@ export class PgOutput {
         reader.skip(1);
         return { kind: "insert", relation, values: reader.tuple() };
       }
-      case "U":
-        return { kind: "other", what: "update" };
-      case "D":
-        return { kind: "other", what: "delete" };
       case "T":
-        return { kind: "other", what: "truncate" };
+        return { kind: "truncate" };
       default:
         return null;
     }

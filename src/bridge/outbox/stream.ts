@@ -69,10 +69,8 @@ function note(stream: Stream, change: Change, log: SourceContext["log"]): void {
       advance(stream, change.endLsn);
       confirm(stream);
       break;
-    case "other":
-      // Our own marks of what is set aside are updates, too.
-      if (change.what === "truncate")
-        log.warn({}, "the outbox was truncated, which changes nothing here");
+    case "truncate":
+      log.warn({}, "the outbox was truncated, which changes nothing here");
       break;
     case "insert": {
       if (!current) break;
