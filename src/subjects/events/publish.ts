@@ -8,7 +8,7 @@ import {
   randomId,
   type SubscriptionId,
 } from "../../lib/ids.ts";
-import { groupBy, inSteps } from "../../lib/objects.ts";
+import { groupBy, inSteps, isObject } from "../../lib/objects.ts";
 import { currentSpans, inSpans } from "../../lib/tracing.ts";
 import { isDeadlock, isInUse, type Queryable } from "../../postgres/database.ts";
 import type { DueSubscription } from "../../queue/rules.ts";
@@ -17,9 +17,13 @@ import type { Claim } from "../deliveries/rules.ts";
 import type { Dependencies, Parts } from "../dependencies.ts";
 import { organizationName } from "../organizations/rules.ts";
 import type { KeyRing } from "../secrets/rules.ts";
+import { faultsOfJson } from "./json-document.ts";
 import { NO_SLOTS, type Published } from "./publication.ts";
 import {
   batchFaults,
+  DATA_BYTES_MAX,
+  DATA_BYTES_RULE,
+  DATA_DEPTH_MAX,
   DEDUPE_MS,
   type Doubt,
   type EventRequest,
@@ -186,10 +190,26 @@ export async function publish(
   tx: Queryable,
   events: NewEvent[],
 ): Promise<Published[]> {
+  const sound: NewEvent[] = [];
+  for (const event of events) sound.push({ ...event, data: await soundData(event) });
   const now = clock();
-  const identified = identify(events, now);
+  const identified = identify(sound, now);
   const written = await insertEvents(tx, identified, { now, leases: null, keys: keysAt(now) });
   return publishedOf(identified, written);
+}
+
+/** Returns the data as HTTP would store it. Throws for data that HTTP would refuse, whatever its type. */
+async function soundData({ type, data: text }: NewEvent): Promise<string> {
+  const data: unknown = JSON.parse(text);
+  const stored = JSON.stringify(data);
+  const limits = { depthMax: DATA_DEPTH_MAX, faultsMax: 1 };
+  const faults = await inSteps(faultsOfJson(text, limits));
+  if (!isObject(data)) faults.push({ pointer: "", detail: "must be an object" });
+  if (Buffer.byteLength(stored) > DATA_BYTES_MAX)
+    faults.push({ pointer: "", detail: DATA_BYTES_RULE });
+  const [fault] = faults;
+  if (fault) throw new TypeError(`data${fault.pointer} of ${type} ${fault.detail}`);
+  return stored;
 }
 
 /**

@@ -17,6 +17,7 @@ export const DEDUPE_KEY_RULE = "1 to 255 visible ASCII characters";
 export const EVENTS_OF_REQUEST_MAX = 1_000;
 /** The limit of one event's data as JSON, in bytes. */
 export const DATA_BYTES_MAX = 256 * 1024;
+export const DATA_BYTES_RULE = `must be at most ${DATA_BYTES_MAX / 1024} KiB as JSON`;
 /** The limit of nested containers in one event's data, the data itself included. */
 export const DATA_DEPTH_MAX = 100;
 /** How far a publisher's clock may be ahead of ours. */
@@ -149,7 +150,7 @@ function readData(
 
   const text = JSON.stringify(data);
   if (Buffer.byteLength(text) > DATA_BYTES_MAX) {
-    faults.push({ pointer, detail: `must be at most ${DATA_BYTES_MAX / 1024} KiB as JSON` });
+    faults.push({ pointer, detail: DATA_BYTES_RULE });
     return null;
   }
   const { check, faultsOf } = (type === null ? undefined : types.find(type)) ?? {};

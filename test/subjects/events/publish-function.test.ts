@@ -173,7 +173,7 @@ test("an invalid event is refused with an explanation", async () => {
   for (const data of ["'[]'", "'1'", "null", "'null'"]) {
     await refused(`'${slug}', 'order.created', ${data}`, /^data must be an object/);
   }
-  const text = (bytes: number) => `json_build_object('a', repeat('x', ${bytes - 9}))::jsonb`;
+  const text = (bytes: number) => `json_build_object('a', repeat('x', ${bytes - 8}))::jsonb`;
   await refused(`'${slug}', 'order.created', ${text(262_145)}`, /^data must be at most 256 KiB/);
   const deep = (depth: number) => `'${JSON.stringify({ a: nested(depth) })}'`;
   await refused(`'${slug}', 'order.created', ${deep(100)}`, /^data must not nest/);
