@@ -1,4 +1,5 @@
 import { noteUnread, whileRead } from "../commands/output.ts";
+import { askHereDirectly } from "../config/fleet.ts";
 import { printableLines } from "../lib/printable.ts";
 import { saveMemory, tuneCollector } from "../observe/collector.ts";
 import { bridgeCommand } from "./command.ts";
@@ -17,6 +18,7 @@ export async function main(
     stdout: (text: string) => process.stdout.write(text),
   };
   process.stdout.on("error", noteUnread);
+  askHereDirectly(env);
   try {
     await bridgeCommand((options) => runBridge(options, environment))
       .name("partner-api-bridge")

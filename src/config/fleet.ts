@@ -26,6 +26,10 @@ const SYSTEMD = {
 /** Containers and platforms that forward requests to this machine's own address. */
 const PLATFORMS = ["KUBERNETES_SERVICE_HOST", "K_SERVICE", "DYNO", "RENDER", "FLY_APP_NAME"];
 
+function optionsOf(variables: NodeJS.ProcessEnv): string[] {
+  return [...process.execArgv, variables["NODE_OPTIONS"] ?? ""];
+}
+
 /**
  * Returns a sentence for each variable that an operator sets for a whole fleet and that a program does not follow: the service, the
  * gateway or the bridge. `read`: the variables that its configuration reads.
@@ -33,17 +37,16 @@ const PLATFORMS = ["KUBERNETES_SERVICE_HOST", "K_SERVICE", "DYNO", "RENDER", "FL
 export function findUnfollowed(
   variables: NodeJS.ProcessEnv,
   read: readonly string[],
-  options: readonly string[] = [...process.execArgv, variables["NODE_OPTIONS"] ?? ""],
+  options: readonly string[] = optionsOf(variables),
 ): string[] {
   const isService = read.includes("DATABASE_URL");
-  // The bridge publishes with `fetch`, which uses a proxy if Node.js does.
-  const publishes = read.includes("PARTNER_API_URL") && !isService;
-  const usesProxy = publishes && USES_PROXY && variables["NODE_USE_ENV_PROXY"] === "1";
+  // The bridge publishes with `fetch`.
+  const isUsed = !isService && read.includes("PARTNER_API_URL") && usesProxies(variables, options);
   const isSet = (name: string) => (variables[name] ?? "").trim() !== "";
   return [
     ...links(variables, read),
     ...telemetry(Object.keys(variables).filter(isSet), variables, read),
-    ...(usesProxy ? [] : proxies(isSet)),
+    ...proxies((name) => isSet(name) && !(isUsed && /^https?_proxy$/i.test(name))),
     ...authorities(variables, options, isSet),
     ...(isService ? ofService(variables, isSet) : []),
     ...Object.entries(SYSTEMD)
@@ -59,7 +62,7 @@ const FORBIDDING =
 /** Returns a sentence for each option of Node.js with which the service cannot run. */
 export function findForbidding(
   variables: NodeJS.ProcessEnv,
-  options: readonly string[] = [...process.execArgv, variables["NODE_OPTIONS"] ?? ""],
+  options: readonly string[] = optionsOf(variables),
 ): string[] {
   return options
     .flatMap((option) => option.match(FORBIDDING) ?? [])
@@ -106,7 +109,28 @@ function telemetry(
   ];
 }
 
-const USES_PROXY = process.allowedNodeEnvironmentFlags.has("--use-env-proxy");
+const MAY_USE_PROXIES = process.allowedNodeEnvironmentFlags.has("--use-env-proxy");
+
+/** Whether the `fetch` of Node.js uses the proxies that HTTP_PROXY and HTTPS_PROXY name. */
+function usesProxies(variables: NodeJS.ProcessEnv, options: readonly string[]): boolean {
+  const isAsked =
+    variables["NODE_USE_ENV_PROXY"] === "1" ||
+    options.some((option) => /--use-env-proxy\b/.test(option));
+  return MAY_USE_PROXIES && isAsked;
+}
+
+/** This machine, in the spellings that `fetch` compares. */
+const HERE = ["localhost", "127.0.0.1", "::1", "[::1]"];
+
+/** Lets `fetch` ask this machine without a proxy, which would get the operators' token and reach another machine. */
+export function askHereDirectly(
+  variables: NodeJS.ProcessEnv,
+  options: readonly string[] = optionsOf(variables),
+): void {
+  if (!usesProxies(variables, options)) return;
+  const { no_proxy, NO_PROXY } = variables;
+  variables["no_proxy"] = [no_proxy ?? NO_PROXY ?? "", ...HERE].join();
+}
 
 function proxies(isSet: (name: string) => boolean): string[] {
   const names = PROXIES.filter(isSet).join(", ");

@@ -2,6 +2,7 @@ import closeWithGrace from "close-with-grace";
 import { CommandError, describe, OperatorApi } from "../commands/operator-api.ts";
 import { noteUnread, whileRead } from "../commands/output.ts";
 import { type Config, loadConfig } from "../config/config.ts";
+import { askHereDirectly } from "../config/fleet.ts";
 import { checkEventTypes } from "../event-types/check.ts";
 import { generateLibrary } from "../event-types/libraries/generate.ts";
 import { listenersOf, requireListenable } from "../http/listener.ts";
@@ -26,6 +27,7 @@ import { countWorkers, startWorkers } from "./workers.ts";
 /** Runs one command line, without the program's name. Ends the process if the command fails. */
 export async function main(argv: string[]): Promise<void> {
   process.stdout.on("error", noteUnread);
+  askHereDirectly(process.env);
   const status = await runCommand(context, argv);
   if (status !== 0) process.exit(status);
 }

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { loadConfig } from "../../src/config/config.ts";
-import { findUnfollowed } from "../../src/config/fleet.ts";
+import { askHereDirectly, findUnfollowed } from "../../src/config/fleet.ts";
 import { loadGatewayConfig } from "../../src/gateway/config.ts";
 import { warningsOf } from "../../src/config/warnings.ts";
+import { USES_PROXIES } from "../support/env-proxy.ts";
 import { ROOT } from "../support/root.ts";
 import { faultsOf } from "./defaults.ts";
 
@@ -136,13 +137,28 @@ test("gateway and bridge name what they do not follow, and nothing that concerns
 
   const bridge = (env: Record<string, string>) => findUnfollowed(env, ["PARTNER_API_URL"], []);
   assert.match(bridge({ HTTPS_PROXY: "http://p" }).join(), /^HTTPS_PROXY: not followed/);
-  const isUsed = process.allowedNodeEnvironmentFlags.has("--use-env-proxy");
-  const withProxy = { HTTPS_PROXY: "http://p", NODE_USE_ENV_PROXY: "1" };
-  assert.equal(
-    bridge(withProxy).length,
-    isUsed ? 0 : 1,
-    "its requests use a proxy if Node.js does",
-  );
+  const proxies = { HTTPS_PROXY: "http://p", all_proxy: "http://q" };
+  for (const on of [{ NODE_USE_ENV_PROXY: "1" }, { NODE_OPTIONS: "--use-env-proxy" }]) {
+    const said = findUnfollowed({ ...proxies, ...on }, ["PARTNER_API_URL"]).join();
+    assert.match(said, USES_PROXIES ? /^all_proxy: not/ : /^HTTPS_PROXY, all_proxy: not/);
+  }
+});
+
+test("where Node.js uses the proxies of the environment, requests to this machine pass them by", () => {
+  const noProxy = (given: NodeJS.ProcessEnv) => {
+    const env = { ...given };
+    askHereDirectly(env, ["--use-env-proxy"]);
+    return env["no_proxy"];
+  };
+  const here = "localhost,127.0.0.1,::1,[::1]";
+  if (USES_PROXIES) {
+    assert.equal(noProxy({}), `,${here}`);
+    assert.equal(noProxy({ NO_PROXY: "a.example" }), `a.example,${here}`);
+    assert.equal(noProxy({ NO_PROXY: "a.example", no_proxy: "b.example" }), `b.example,${here}`);
+  } else assert.equal(noProxy({}), undefined);
+  const env = { HTTP_PROXY: "http://p" };
+  askHereDirectly(env, []);
+  assert.deepEqual(env, { HTTP_PROXY: "http://p" });
 });
 
 test("a service link of Kubernetes is no port, and any other text is a fault", () => {

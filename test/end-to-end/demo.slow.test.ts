@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { demo } from "../../src/start/demo.ts";
+import { anEnvProxy } from "../support/env-proxy.ts";
 import { runProgram } from "../support/program.ts";
 
 test("each demo has an operator token of its own", async (t) => {
@@ -17,9 +18,11 @@ test("each demo has an operator token of its own", async (t) => {
   assert.equal(tokens.size, 2);
 });
 
-test("the demo of a checkout shows that others verify its signatures", async () => {
-  const { status, stdout, stderr } = await runProgram(["demo"], {});
+test("the demo of a checkout shows that others verify its signatures, and uses no proxy", async (t) => {
+  const { asked, variables } = await anEnvProxy(t);
+  const { status, stdout, stderr } = await runProgram(["demo"], variables);
   assert.equal(status, 0, stderr);
   assert.match(stdout, /^ *standardwebhooks +signature valid$/m);
   assert.doesNotMatch(stdout, /NOT valid|not installed/);
+  assert.deepEqual(asked, []);
 });
