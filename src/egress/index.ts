@@ -24,6 +24,7 @@ export {
   type Outcome,
 } from "./outcome.ts";
 export type { EndStep, Post, Responsiveness, Step } from "./post.ts";
+export { requireKeyExchanges } from "./tls.ts";
 
 export interface EgressOptions {
   /** Default: public addresses alone. */

@@ -18,6 +18,11 @@ const KEY_EXCHANGES = {
   ecdhCurve: "X25519:P-256:P-384:P-521",
 };
 
+/** Throws if an option of Node.js or the configuration of OpenSSL leaves no cipher or curve: no handshake could begin. */
+export function requireKeyExchanges(): void {
+  createSecureContext({ ...KEY_EXCHANGES, ca: [] }); // The roots of Node.js would take time.
+}
+
 /** The part of a context with which the option `ca` adds certificates itself. */
 interface Native {
   addCACert: (pem: string) => void;

@@ -76,7 +76,7 @@ const context: ProgramContext = {
 
   async serve() {
     tuneCollector();
-    const membership = await joinParent();
+    const membership = await joinParent(process.env);
     if (membership !== null) return work(membership);
     const config = await configure();
     // Checked before a database is opened or created, so that no later error hides the cause.

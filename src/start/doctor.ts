@@ -18,7 +18,7 @@ import { findExcess, findMissing } from "../schema/rights.ts";
 import type { EventTypes } from "../subjects/event-types/rules.ts";
 import { surveySecrets } from "../subjects/secrets/work.ts";
 import { describeDatabase, EXCESS, openDatabase, requireConnections } from "./database.ts";
-import { lookUpLimitMs, readReceiversCa, requireEgressSource } from "./egress.ts";
+import { lookUpLimitMs, readReceiversCa, requireEgressSource, requireTls } from "./egress.ts";
 import { openEventTypes } from "./event-types.ts";
 import { adminTokenPath, openAdminTokens, openRing, sealingKeysPath } from "./keys.ts";
 import { countWorkers } from "./workers.ts";
@@ -103,6 +103,7 @@ async function checkEgress(config: Config): Promise<string> {
     );
   }
   await requireEgressSource(config);
+  requireTls();
   const { ipv4, ipv6 } = config.egressSource;
   const from = [ipv4, ipv6].filter((address) => address !== null).join(", ");
   const blocked = deny.length > 0 ? `, without ${deny.length} blocks of EGRESS_DENY` : "";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { Config } from "../config/config.ts";
-import { Egress, type EgressOptions } from "../egress/index.ts";
+import { Egress, type EgressOptions, requireKeyExchanges } from "../egress/index.ts";
 
 type Settings = Pick<
   Config,
@@ -38,6 +38,16 @@ export async function requireEgressSource({
     if (address !== null && !(await isOwnAddress(address))) {
       throw new Error(`EGRESS_SOURCE: this machine does not have the address ${address}`);
     }
+  }
+}
+
+/** Throws if no TLS connection to a receiver is possible: every delivery would wait. */
+export function requireTls(): void {
+  try {
+    requireKeyExchanges();
+  } catch (error) {
+    const why = `Node.js cannot use TLS with receivers (${(error as Error).message})`;
+    throw new Error(`${why}: correct its --tls-cipher-list, or OPENSSL_CONF`, { cause: error });
   }
 }
 

@@ -15,7 +15,7 @@ import { openTracing } from "../observe/tracing.ts";
 import { createEventTypes } from "../subjects/event-types/rules.ts";
 import type { Membership } from "../workers/index.ts";
 import { planConnections } from "./descriptors.ts";
-import { readReceiversCa, requireEgressSource } from "./egress.ts";
+import { readReceiversCa, requireEgressSource, requireTls } from "./egress.ts";
 import { openEventTypes } from "./event-types.ts";
 import { adminTokenPath, openAdminTokens } from "./keys.ts";
 import { openWork } from "./work.ts";
@@ -64,7 +64,10 @@ async function open(
 ): Promise<Service> {
   requireSafeExport(config);
   const ca = await readReceiversCa(config);
-  if (config.role !== "api") await requireEgressSource(config);
+  if (config.role !== "api") {
+    await requireEgressSource(config);
+    requireTls();
+  }
   const eventTypes =
     config.role === "dispatcher" ? createEventTypes() : await openEventTypes(config);
   const desk = config.desk && (await openDesk(config.desk, config));

@@ -1,5 +1,5 @@
 import cluster from "node:cluster";
-import type { Answers, FromWorker, ToWorker } from "./messages.ts";
+import { type Answers, type FromWorker, MARK, type ToWorker } from "./messages.ts";
 
 /** A worker's side of the channel to its parent. */
 export interface Membership {
@@ -24,10 +24,14 @@ export interface Membership {
   failed: (reason: string) => Promise<void>;
 }
 
-/** Returns null if this process is no worker. */
-export async function joinParent(): Promise<Membership | null> {
+/** Returns null if this process is no worker. Throws if it is one of another program, which would not answer. */
+export async function joinParent(variables: NodeJS.ProcessEnv): Promise<Membership | null> {
   const self = cluster.worker;
   if (self === undefined) return null;
+  if (variables[MARK] === undefined)
+    throw new Error(
+      "a cluster of another program has started this process, such as pm2 with -i: start it as a single process, and set WORKERS",
+    );
 
   const answers = new Map<string, () => Promise<unknown>>();
   const asked = new Map<number, (answers: Answers) => void>();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { verify } from "../../src/webhook/index.ts";
 import { freePort } from "../support/free-port.ts";
-import { ADMIN_TOKEN, startProgram } from "../support/program.ts";
+import { ADMIN_TOKEN, runProgram, startProgram } from "../support/program.ts";
 import { converse, rawRequest } from "../support/raw-http.ts";
 import { startLocalReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
@@ -90,6 +90,25 @@ test("the main path holds in the environment of a hostile fleet, and the start s
   assert.equal(await program.end("SIGTERM"), 0);
   for (const secret of [ADMIN_TOKEN, subscription.secret])
     assert.ok(!program.complaint().includes(secret), "NODE_DEBUG shows no secret");
+});
+
+test("a list of ciphers with which no receiver could be reached stops the start, and doctor names it", async (t) => {
+  const rig = await aRig(t);
+  for (const cipher of ["AES257-SHA", "DHE-RSA-AES256-GCM-SHA384"]) {
+    const env = { NODE_OPTIONS: `--tls-cipher-list=${cipher}` };
+    const serving = await runProgram(["serve"], { ...rig, ...env, PORT: "0", OPERATOR_PORT: "0" });
+    const says = /Node\.js cannot use TLS with receivers .*: correct its --tls-cipher-list/;
+    assert.match(serving.stderr, says);
+    assert.equal(serving.status, 1);
+    const examined = await runProgram(["doctor"], { ...rig, ...env });
+    assert.match(examined.stdout.replaceAll(/\s+/g, " "), says);
+  }
+});
+
+test("a start by the cluster of another program, such as pm2, is refused with a sentence", async (t) => {
+  const rig = await aRig(t);
+  const { status: code, stderr } = await runProgram(["serve"], { ...rig, NODE_UNIQUE_ID: "1" });
+  assert.deepEqual([code, /^error: a cluster of another program/m.test(stderr)], [1, true], stderr);
 });
 
 function assertNow(time: unknown): void {
