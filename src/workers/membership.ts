@@ -1,5 +1,5 @@
 import cluster from "node:cluster";
-import { type Answers, type FromWorker, MARK, type ToWorker } from "./messages.ts";
+import { type Answers, type FromWorker, WORKER_VARIABLE, type ToWorker } from "./messages.ts";
 
 /** A worker's side of the channel to its parent. */
 export interface Membership {
@@ -28,7 +28,7 @@ export interface Membership {
 export async function joinParent(variables: NodeJS.ProcessEnv): Promise<Membership | null> {
   const self = cluster.worker;
   if (self === undefined) return null;
-  if (variables[MARK] === undefined)
+  if (variables[WORKER_VARIABLE] === undefined)
     throw new Error(
       "a cluster of another program has started this process, such as pm2 with -i: start it as a single process, and set WORKERS",
     );

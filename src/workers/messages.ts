@@ -1,5 +1,5 @@
 /** The variable by which a worker knows that its parent is ours. */
-export const MARK = "PARTNER_API_WORKER";
+export const WORKER_VARIABLE = "PARTNER_API_WORKER";
 
 /** What a worker sends to its parent. */
 export type FromWorker =

@@ -1,6 +1,6 @@
 import cluster, { type Worker as WorkerProcess } from "node:cluster";
 import { once } from "node:events";
-import { type FromWorker, MARK, type ToWorker } from "./messages.ts";
+import { type FromWorker, WORKER_VARIABLE, type ToWorker } from "./messages.ts";
 
 interface SuperviseOptions {
   count: number;
@@ -203,7 +203,7 @@ class Worker {
     onMessage: (message: FromWorker) => void,
     onEnd: (worker: Worker, end: End) => void,
   ): Promise<unknown> {
-    const child = cluster.fork({ [MARK]: this.number });
+    const child = cluster.fork({ [WORKER_VARIABLE]: this.number });
     closeUntaken(child);
     this.#process = child;
     this.#startedMs = performance.now();
