@@ -1,11 +1,19 @@
 import { randomUUID } from "node:crypto";
+import { isIPv6 } from "node:net";
 import type { RedisClientOptions, RedisFunctions, RedisModules, RedisScripts } from "@redis/client";
 import { textOf } from "./document.ts";
 import { byPointer } from "./event.ts";
 import type { Settings } from "./settings.ts";
-import { loadClient, type Message, type Source, type SourceContext } from "./source.ts";
+import {
+  loadClient,
+  type Message,
+  type Source,
+  type SourceContext,
+  SourceFault,
+} from "./source.ts";
 
 interface RedisSettings {
+  url: string;
   client: RedisClientOptions<RedisModules, RedisFunctions, RedisScripts, 2>;
   streams: string[];
   group: string;
@@ -65,8 +73,9 @@ export function redisSource(settings: Settings) {
   const aside = settings.below("set_aside");
   const claim = { minMs: 1_000, maxMs: 3_600_000, fallbackMs: 15_000 };
   const read: RedisSettings = {
+    url,
     client: {
-      ...{ url, RESP: 2, name: NAME, pingInterval: PING_MS, disableOfflineQueue: true },
+      ...{ RESP: 2, name: NAME, pingInterval: PING_MS, disableOfflineQueue: true },
       socket: {
         ...{ connectTimeout: CONNECT_MS, socketTimeout: SILENCE_MS, reconnectStrategy: false },
         ...settings.tls([url], "rediss://"),
@@ -208,10 +217,27 @@ class RedisSource implements Source<RedisMessage> {
     });
   }
 
+  /** A node of a cluster names the one that keeps a stream. One has to keep them all. */
   async #connect(): Promise<Connected> {
+    const { url, streams, aside } = this.#settings;
+    const names = [...streams, aside];
+    const connected = await this.#connectTo(url);
+    const [address] = await addressesElsewhere(connected.ask, names);
+    if (address === undefined) return connected;
+    connected.close();
+    const other = await this.#connectTo(atAddress(url, address));
+    if ((await addressesElsewhere(other.ask, names)).length === 0) return other;
+    other.close();
+    throw new SourceFault(
+      `the cluster keeps ${names.join(" and ")} on different nodes: give them one hash tag, such as {orders} and {orders}.aside`,
+    );
+  }
+
+  async #connectTo(url: string): Promise<Connected> {
     const redis = await loadClient("@redis/client", () => import("@redis/client"));
     const typeMapping = { [redis.RESP_TYPES.BLOB_STRING]: Buffer };
-    const [writer, reader] = [0, 1].map(() => redis.createClient(this.#settings.client)) as [
+    const options = { ...this.#settings.client, url };
+    const [writer, reader] = [0, 1].map(() => redis.createClient(options)) as [
       ReturnType<typeof redis.createClient>,
       ReturnType<typeof redis.createClient>,
     ];
@@ -219,7 +245,7 @@ class RedisSource implements Source<RedisMessage> {
       (client: typeof writer, ...options: [{ typeMapping: object }?]): Ask =>
       (command) =>
         client.sendCommand<Reply>(command, ...options).catch((error: unknown) => {
-          connected.isLost ||= isReadOnly(error);
+          connected.isLost ||= isElsewhere(error);
           throw error;
         });
     const connected: Connected = {
@@ -435,9 +461,33 @@ async function warningsOf(ask: Ask): Promise<string[]> {
   return warnings;
 }
 
-/** A server that became a replica keeps its connections, and the name in the URL leads to another one by now. */
-function isReadOnly(error: unknown): boolean {
-  return (error as Error).message.startsWith("READONLY");
+/** A server that became a replica, or gave a stream to another node, keeps its connections. */
+function isElsewhere(error: unknown): boolean {
+  return /^(?:READONLY|MOVED) /.test((error as Error).message);
+}
+
+/** The `host:port` of the nodes that keep what this one does not keep. */
+async function addressesElsewhere(ask: Ask, streams: readonly string[]): Promise<string[]> {
+  const addresses: string[] = [];
+  for (const stream of streams) {
+    const refusal = await ask(["XLEN", stream]).then(() => "", messageOf);
+    const [, address] = /^MOVED \d+ (\S*:\d+)$/.exec(refusal) ?? [];
+    if (address !== undefined) addresses.push(address);
+  }
+  return addresses;
+}
+
+function messageOf(error: unknown): string {
+  return (error as Error).message;
+}
+
+/** A node that does not know its own host names the port alone. */
+function atAddress(url: string, address: string): string {
+  const moved = new URL(url);
+  const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(address) ?? [];
+  if (host !== "") moved.hostname = isIPv6(host) ? `[${host}]` : host;
+  moved.port = port;
+  return moved.href;
 }
 
 function noneWithoutStream(error: unknown): [] {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@redis/client";
 import type { Afterwards } from "../ledger/afterwards.ts";
 import { freePort } from "../support/free-port.ts";
@@ -36,6 +37,55 @@ export async function startRedis(
     client.destroy();
   });
   return { url, kill, client, securePort };
+}
+
+type Node = Awaited<ReturnType<typeof startRedis>>;
+
+/** Two nodes of a cluster. The first one keeps the slots up to that of the key, and the second one those behind it. */
+export async function startRedisCluster(
+  t: Pick<Afterwards, "after">,
+  key: string,
+): Promise<[Node, Node]> {
+  const start = async () =>
+    startRedis(t, undefined, [
+      ...["--cluster-enabled", "yes", "--cluster-port", String(await freePort())],
+    ]);
+  const [keeper, other] = [await start(), await start()];
+  const slot = await slotOf(keeper, key);
+  await keeper.client.sendCommand(["CLUSTER", "ADDSLOTSRANGE", "0", String(slot)]);
+  await other.client.sendCommand(["CLUSTER", "ADDSLOTSRANGE", String(slot + 1), "16383"]);
+  const [, port = "", bus = ""] = /:(\d+)@(\d+) myself/.exec(await nodesOf(other)) ?? [];
+  await keeper.client.sendCommand(["CLUSTER", "MEET", "127.0.0.1", port, bus]);
+  while (!(await isUp(keeper)) || !(await isUp(other))) await sleep(50);
+  return [keeper, other];
+}
+
+/** Moves the slot of the keys, and the keys. */
+export async function moveSlot(from: Node, to: Node, keys: readonly string[]): Promise<void> {
+  const slot = String(await slotOf(from, keys[0] ?? ""));
+  const [source, target] = await Promise.all(
+    [from, to].map(({ client }) => client.sendCommand<string>(["CLUSTER", "MYID"])),
+  );
+  const set = (node: Node, ...state: string[]) =>
+    node.client.sendCommand(["CLUSTER", "SETSLOT", slot, ...state]);
+  await set(to, "IMPORTING", source ?? "");
+  await set(from, "MIGRATING", target ?? "");
+  const { hostname, port } = new URL(to.url);
+  for (const key of keys)
+    await from.client.sendCommand(["MIGRATE", hostname, port, key, "0", "5000"]);
+  for (const node of [to, from]) await set(node, "NODE", target ?? "");
+}
+
+async function slotOf({ client }: Node, key: string): Promise<number> {
+  return client.sendCommand<number>(["CLUSTER", "KEYSLOT", key]);
+}
+
+function nodesOf({ client }: Node): Promise<string> {
+  return client.sendCommand<string>(["CLUSTER", "NODES"]);
+}
+
+async function isUp({ client }: Node): Promise<boolean> {
+  return (await client.sendCommand<string>(["CLUSTER", "INFO"])).includes("cluster_state:ok");
 }
 
 function securedBy({ ca, cert, key }: TlsFiles, port: number): string[] {

@@ -15,7 +15,7 @@ import { aShell } from "../support/shell.ts";
 import { checkConnections, tlsFiles } from "./connections.ts";
 import { assertBalanced, runLedger } from "./ledger.ts";
 import { SHORT } from "./plans.ts";
-import { aRedisBroker, startRedis } from "./redis-broker.ts";
+import { aRedisBroker, moveSlot, startRedis, startRedisCluster } from "./redis-broker.ts";
 import { checkStarting } from "./starting.ts";
 
 const hasRedis = (t: TestContext) => requireProgram(t, "redis-server", ["--version"]);
@@ -220,6 +220,31 @@ test("a server that is loading is waited for, by a check and by a bridge, withou
   await fill(client, 1, 5_000);
   const source = { kind: "redis", url, streams: "orders", set_aside: { stream: "aside" } };
   await checkStarting(t, { ...source, begin: kill });
+});
+
+test("in a cluster, the bridge goes to the node that keeps the streams, also when they move", async (t) => {
+  if (!(await hasRedis(t))) return;
+  const afterwards = new Afterwards();
+  t.after(() => afterwards.run());
+  const [keeper, other] = await startRedisCluster(afterwards, "{orders}");
+  const add = (client: Client, n: number) =>
+    client.sendCommand(["XADD", "{orders}", "*", "type", "order.created", "data", `{"n":${n}}`]);
+  await add(keeper.client, 1);
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const source = {
+    ...{ name: "orders", kind: "redis", url: other.url, streams: "{orders}" },
+    ...{ event: { organization: "acme" }, set_aside: { stream: "{orders}.aside" } },
+  };
+  const apart = { ...source, set_aside: { stream: "aside" } };
+  const told = await checked({ url: service.url, sources: [apart] });
+  assert.match(told, /FAILS orders: the cluster keeps {orders} and aside on different nodes: give/);
+
+  const bridge = await aBridge(t, { url: service.url, sources: [source] });
+  await service.until((asked) => numbersIn(asked).has(1));
+  await moveSlot(keeper, other, ["{orders}"]);
+  await add(other.client, 2);
+  await service.until((asked) => numbersIn(asked).has(2));
+  await settled(bridge);
 });
 
 type Client = Awaited<ReturnType<typeof startRedis>>["client"];
