@@ -20,6 +20,8 @@ import {
 interface NatsSettings {
   client: NodeConnectionOptions;
   auth: { user: string; pass: string } | { token: string } | { creds: string } | null;
+  /** Of JetStream, behind a leaf node. Empty: the server's own. */
+  domain: { domain?: string };
   stream: string;
   consumer: string;
   /** Of a consumer that the bridge creates. Empty: all of the stream. */
@@ -62,6 +64,7 @@ export function natsSource(settings: Settings) {
       tls: settings.tlsByName(servers),
     },
     auth: readAuth(settings.below("auth")),
+    domain: readDomain(settings),
     stream: settings.text("stream"),
     consumer: settings.text("consumer", "partner-api-bridge"),
     subjects: settings.texts("subjects", []),
@@ -83,6 +86,11 @@ function readAuth(settings: Settings): NatsSettings["auth"] {
   if (token !== null) return { token };
   if (creds !== null) return { creds };
   return user === null ? null : { user, pass };
+}
+
+function readDomain(settings: Settings): NatsSettings["domain"] {
+  const domain = settings.optionalText("domain");
+  return domain === null ? {} : { domain };
 }
 
 /**
@@ -265,15 +273,15 @@ class NatsSource implements Source<NatsMessage> {
       "@nats-io/jetstream",
       () => import("@nats-io/jetstream"),
     );
-    const { client, auth } = this.#settings;
+    const { client, auth, domain } = this.#settings;
     const authenticator =
       auth !== null && "creds" in auth
         ? { authenticator: nats.credsAuthenticator(new TextEncoder().encode(auth.creds)) }
         : auth;
     const connection = await nats.connect({ ...client, ...authenticator });
     try {
-      const manager = await jetstreamManager(connection);
-      return { connection, manager, jetstream: jetstream(connection) };
+      const manager = await jetstreamManager(connection, domain);
+      return { connection, manager, jetstream: jetstream(connection, domain) };
     } catch (error) {
       await connection.close();
       throw explained(error);

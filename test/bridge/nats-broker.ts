@@ -61,6 +61,31 @@ export async function aNatsPair(t: Pick<Afterwards, "after">) {
   return { servers, first, second, manager, stream: jetstream(connection) };
 }
 
+/** A server without JetStream, and behind it one that has JetStream in a domain. Clients know the first one. */
+export async function aNatsLeaf(t: Pick<Afterwards, "after">, domain: string) {
+  const [hub, leaves, port] = [await freePort(), await freePort(), await freePort()];
+  const folder = await aTemporaryFolder(t);
+  const start = async (name: string, own: number, config: string) => {
+    const file = join(folder, name);
+    await writeFile(file, config);
+    await startServer(t, own, [NATS, "-a", "127.0.0.1", "-p", String(own), "-c", file]);
+  };
+  const jetstream = `jetstream { domain: ${domain}, store_dir: "${folder}" }`;
+  await start("hub.conf", hub, `${jetstream}\nleafnodes { listen: "127.0.0.1:${leaves}" }`);
+  await start(
+    "leaf.conf",
+    port,
+    `leafnodes { remotes: [{ url: "nats-leaf://127.0.0.1:${leaves}" }] }`,
+  );
+  return { servers: `127.0.0.1:${port}`, hub: await connectTo(t, `127.0.0.1:${hub}`) };
+}
+
+async function connectTo(t: Pick<Afterwards, "after">, servers: string) {
+  const connection = await connect({ servers });
+  t.after(() => connection.close());
+  return { manager: await jetstreamManager(connection), stream: jetstream(connection) };
+}
+
 type Server = Awaited<ReturnType<typeof startServer>>;
 
 /** What a server asks of its clients, and how the test's own client meets it. */

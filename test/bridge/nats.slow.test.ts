@@ -15,6 +15,7 @@ import { assertBalanced, runLedger } from "./ledger.ts";
 import { insist } from "./outbox-ledger.ts";
 import {
   aNatsBroker,
+  aNatsLeaf,
   aNatsPair,
   byCredentials,
   hasNats,
@@ -266,4 +267,24 @@ test("a token, or a file of credentials with a key, signs the bridge in, and ano
       ],
     });
   }
+});
+
+test("a JetStream of another domain is reached through a leaf node", async (t) => {
+  if (!hasNats(t)) return;
+  const afterwards = new Afterwards();
+  t.after(() => afterwards.run());
+  const { servers, hub } = await aNatsLeaf(afterwards, "hub");
+  await hub.manager.streams.add({ name: "orders", subjects: ["orders.*"] });
+  await hub.manager.streams.add({ name: "aside", subjects: ["aside"] });
+  await hub.stream.publish("orders.a", '{"n":1}');
+  await hub.stream.publish("orders.a", "no JSON");
+  const service = await aFakeService(t, () => ({ status: 202 }));
+  const source = { ...{ name: "orders", kind: "nats", servers, stream: "orders" }, ...STREAMS };
+  const rig = { url: service.url, sources: [{ ...source, domain: "hub" }] };
+  assert.match(await checked(rig), /stream orders of 2 messages/);
+  assert.match(await checked({ ...rig, sources: [source] }), /FAILS orders: .*JetStream/i);
+  const bridge = await aBridge(t, rig);
+  await service.until((asked) => asked.length > 0);
+  await bridge.logged(({ msg }) => msg === "set aside");
+  assert.equal((await hub.manager.streams.info("aside")).state.messages, 1);
 });
