@@ -6,9 +6,9 @@ import { isObject } from "../lib/objects.ts";
  */
 export class JsonText {
   readonly #text: string;
-  /** Where the values of an object begin, by its own place and their names. */
+  /** Where the values of an object begin, by its own start and their names. */
   readonly #members = new Map<number, ReadonlyMap<string, number>>();
-  /** What strings contain, by their places. Null if it is no JSON. */
+  /** What strings contain, by their starts. Null if it is no JSON. */
   readonly #inner = new Map<number, JsonText | null>();
 
   /** Throws a SyntaxError if the text is not JSON. */
@@ -19,20 +19,20 @@ export class JsonText {
 
   /** Returns the text of the value at a path, or undefined if there is none. Of two members with one name the last counts. */
   at(path: readonly string[]): string | undefined {
-    let place: number | undefined = 0;
+    let start: number | undefined = 0;
     for (const [depth, name] of path.entries()) {
-      if (this.#text[place] === '"') return this.#innerAt(place)?.at(path.slice(depth));
-      place = this.#child(place, name);
-      if (place === undefined) return undefined;
+      if (this.#text[start] === '"') return this.#innerAt(start)?.at(path.slice(depth));
+      start = this.#child(start, name);
+      if (start === undefined) return undefined;
     }
-    return this.#text.slice(place, endOfValue(this.#text, place));
+    return this.#text.slice(start, endOfValue(this.#text, start));
   }
 
-  #innerAt(place: number): JsonText | null {
-    const known = this.#inner.get(place);
+  #innerAt(start: number): JsonText | null {
+    const known = this.#inner.get(start);
     if (known !== undefined) return known;
-    const inner = innerOf(this.#text.slice(place, endOfString(this.#text, place)));
-    this.#inner.set(place, inner);
+    const inner = innerOf(this.#text.slice(start, endOfString(this.#text, start)));
+    this.#inner.set(start, inner);
     return inner;
   }
 

@@ -19,7 +19,7 @@ const FAILURES_OF_LANES = 12;
 /** So many failures in a row of a server that is starting are no error. They take about 12 s. */
 const STARTS = 5;
 
-interface Turn {
+interface Sending {
   /** When it began. */
   nowMs: number;
   failuresLeft: number;
@@ -192,18 +192,18 @@ export class Pump<Own extends Message = Message> {
     }
   }
 
-  async #send(batch: readonly Pending<Own>[], turn: Turn): Promise<void> {
-    for (const run of tracedApart(batch)) await this.#sendRun(run, turn);
+  async #send(batch: readonly Pending<Own>[], sending: Sending): Promise<void> {
+    for (const run of tracedApart(batch)) await this.#sendRun(run, sending);
   }
 
-  async #sendRun(all: readonly Pending<Own>[], turn: Turn): Promise<void> {
-    const batch = this.#lanes.stillDue(all, turn.nowMs);
+  async #sendRun(all: readonly Pending<Own>[], sending: Sending): Promise<void> {
+    const batch = this.#lanes.stillDue(all, sending.nowMs);
     if (batch.length === 0 || this.#isStopping || this.#problems.service !== null) return;
     const startMs = performance.now();
     const answer = await this.#options.publisher.publish(batch.map(({ event }) => event));
     this.#lastFailure = answer.kind === "failed" ? answer.why : null;
     if (answer.kind === "published") {
-      turn.failuresLeft = FAILURES_OF_LANES;
+      sending.failuresLeft = FAILURES_OF_LANES;
       this.#failures = 0;
       await this.#acknowledge(batch);
       const { length: events } = batch;
@@ -212,9 +212,9 @@ export class Pump<Own extends Message = Message> {
       const ms = Math.round(performance.now() - startMs);
       this.#options.log.info({ events, duplicates: answer.duplicates, ms }, "published");
     } else if (answer.kind === "refused") {
-      await this.#refused(batch, answer, turn);
+      await this.#refused(batch, answer, sending);
     } else {
-      await this.#failed(batch, answer, turn);
+      await this.#failed(batch, answer, sending);
     }
   }
 
@@ -222,7 +222,7 @@ export class Pump<Own extends Message = Message> {
   async #refused(
     batch: readonly Pending<Own>[],
     { reasons, detail }: Extract<Answer, { kind: "refused" }>,
-    turn: Turn,
+    sending: Sending,
   ): Promise<void> {
     for (const [index, pending] of batch.entries()) {
       const reason = reasons.get(index) ?? (batch.length === 1 ? detail : null);
@@ -233,25 +233,25 @@ export class Pump<Own extends Message = Message> {
     const others = batch.filter((pending) => !pending.isGone);
     const middle = others.length < batch.length ? others.length : Math.ceil(others.length / 2);
     const parts = [others.slice(0, middle), others.slice(middle)];
-    for (const part of parts) await this.#sendRun(part, turn);
+    for (const part of parts) await this.#sendRun(part, sending);
   }
 
   async #failed(
     batch: readonly Pending<Own>[],
     { why, isOfAll, afterMs }: Extract<Answer, { kind: "failed" }>,
-    turn: Turn,
+    sending: Sending,
   ): Promise<void> {
     this.#options.metrics.failed();
     // The cell of an organization can be away while others answer.
     const parts = isOfAll || !this.#lanes.haveFailed(batch) ? null : halves(batch);
-    if (parts !== null && --turn.failuresLeft > 0) {
-      for (const part of parts) await this.#sendRun(part, turn);
+    if (parts !== null && --sending.failuresLeft > 0) {
+      for (const part of parts) await this.#sendRun(part, sending);
       return;
     }
     const nowMs = performance.now();
     this.#lanes.hold(batch, (failures) => nowMs + Math.max(afterMs, this.#delayMs(failures)));
     this.#options.log.warn({ events: batch.length, why }, "not published: tried again");
-    if (!isOfAll && turn.failuresLeft > 0) return;
+    if (!isOfAll && sending.failuresLeft > 0) return;
     this.#problems.service = why;
     await this.#pause(Math.max(afterMs, this.#delayMs(++this.#failures)), true);
   }

@@ -15,14 +15,14 @@ const TLS = ["ca", "cert", "key"] as const;
 
 /** Reads an object of the configuration and collects its faults, so that one error names all. */
 export class Settings {
-  readonly place: string;
+  readonly path: string;
   readonly faults: string[];
   readonly secrets: Secrets;
   readonly #given: Record<string, unknown>;
   readonly #read = new Set<string>();
 
-  constructor(given: unknown, place: string, faults: string[], secrets: Secrets) {
-    this.place = place;
+  constructor(given: unknown, path: string, faults: string[], secrets: Secrets) {
+    this.path = path;
     this.faults = faults;
     this.secrets = secrets;
     if (!isObject(given)) this.fault("", "must be an object");
@@ -161,7 +161,7 @@ export class Settings {
   }
 
   at(name: string): string {
-    return [this.place, name].filter((part) => part !== "").join(".");
+    return [this.path, name].filter((part) => part !== "").join(".");
   }
 
   #own(name: string): unknown {
