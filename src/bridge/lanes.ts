@@ -5,7 +5,7 @@ import type { Message } from "./source.ts";
 export interface Pending<Own extends Message> {
   message: Own;
   event: BridgedEvent;
-  /** It is settled, or another consumer has it. */
+  /** It is published or set aside, or another consumer has it. */
   isGone?: true;
 }
 
@@ -23,11 +23,12 @@ export class Lanes<Own extends Message> {
   /** Those of batches under way. */
   readonly #busy = new Set<string>();
   #isFailedTurn = false;
-  #size = 0;
+  readonly #held = new Set<Pending<Own>>();
   #bytes = 0;
 
+  /** How many are held, with those that are published and not settled. */
   get size(): number {
-    return this.#size;
+    return this.#held.size;
   }
 
   get bytes(): number {
@@ -39,7 +40,8 @@ export class Lanes<Own extends Message> {
     let lane = this.#lanes.get(name);
     if (!lane) this.#lanes.set(name, (lane = { waiting: [], failures: 0, dueMs: 0 }));
     lane.waiting.push(pending);
-    this.#count(pending, 1);
+    this.#held.add(pending);
+    this.#bytes += pending.event.bytes;
   }
 
   /**
@@ -102,16 +104,25 @@ export class Lanes<Own extends Message> {
     return this.#lanesOf(batch).every((lane) => lane.failures > 0);
   }
 
-  /** Removes what is published, set aside or lost. */
+  /** Removes what is set aside or lost. */
   remove(batch: readonly Pending<Own>[]): void {
-    for (const pending of batch) {
-      if (!pending.isGone) this.#count(pending, -1);
-      pending.isGone = true;
-    }
+    this.takeOut(batch);
+    this.settle(batch);
+  }
+
+  /** Takes what is published out of its lanes. It is held until it is settled. */
+  takeOut(batch: readonly Pending<Own>[]): void {
+    for (const pending of batch) pending.isGone = true;
     for (const name of new Set(batch.map(({ message }) => message.lane))) {
       const kept = (this.#lanes.get(name)?.waiting ?? []).filter((pending) => !pending.isGone);
       if (kept.length === 0) this.#lanes.delete(name);
       else this.#lanes.set(name, { waiting: kept, failures: 0, dueMs: 0 });
+    }
+  }
+
+  settle(batch: readonly Pending<Own>[]): void {
+    for (const pending of batch) {
+      if (this.#held.delete(pending)) this.#bytes -= pending.event.bytes;
     }
   }
 
@@ -124,11 +135,6 @@ export class Lanes<Own extends Message> {
   #lanesOf(batch: readonly Pending<Own>[]): Lane<Own>[] {
     const names = new Set(batch.map(({ message }) => message.lane));
     return [...names].flatMap((name) => this.#lanes.get(name) ?? []);
-  }
-
-  #count({ event }: Pending<Own>, sign: 1 | -1): void {
-    this.#size += sign;
-    this.#bytes += sign * event.bytes;
   }
 }
 

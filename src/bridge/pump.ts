@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Becoming, type BridgedEvent, toEvent } from "./event.ts";
 import { Unfit } from "./document.ts";
 import { halves, Lanes, type Pending } from "./lanes.ts";
@@ -23,6 +22,11 @@ interface Sending {
   /** When it began. */
   nowMs: number;
   failuresLeft: number;
+}
+
+interface Pause {
+  isFixed: boolean;
+  end: () => void;
 }
 
 export interface Delays {
@@ -52,9 +56,11 @@ export class Pump<Own extends Message = Message> {
   readonly #stop = new AbortController();
   readonly #lanes = new Lanes<Own>();
   readonly #sending = new Set<Promise<void>>();
+  #published: Pending<Own>[] = [];
+  #acknowledging: Promise<void> | null = null;
   readonly #delays: Delays;
   #running: Promise<unknown> | undefined;
-  #wake = new AbortController();
+  readonly #pauses = new Set<Pause>();
   #asked: Promise<Lag | null> | null = null;
   /** Why the service fails now, or the source as it is read. */
   #problems: { service: string | null; source: string | null } = {
@@ -108,8 +114,9 @@ export class Pump<Own extends Message = Message> {
   /** Publishes and acknowledges the messages in flight. Others that were received come again at the next start. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    this.#nudge();
+    for (const pause of this.#pauses) pause.end();
     await this.#running;
+    await this.#acknowledging;
     await this.source.close();
   }
 
@@ -205,7 +212,7 @@ export class Pump<Own extends Message = Message> {
     if (answer.kind === "published") {
       sending.failuresLeft = FAILURES_OF_LANES;
       this.#failures = 0;
-      await this.#acknowledge(batch);
+      this.#acknowledge(batch);
       const { length: events } = batch;
       this.#options.metrics.published(events, answer.duplicates);
       this.#totals.published += events - answer.duplicates;
@@ -256,10 +263,23 @@ export class Pump<Own extends Message = Message> {
     await this.#pause(Math.max(afterMs, this.#delayMs(++this.#failures)), true);
   }
 
-  async #acknowledge(batch: readonly Pending<Own>[]): Promise<void> {
-    await this.#insist(() => this.source.acknowledge(batch.map(({ message }) => message)));
-    this.#lanes.remove(batch);
-    this.#nudge();
+  /** What follows in its lanes does not wait for the acknowledgement. */
+  #acknowledge(batch: readonly Pending<Own>[]): void {
+    this.#lanes.takeOut(batch);
+    this.#published.push(...batch);
+    this.#acknowledging ??= this.#acknowledgeAll();
+  }
+
+  /** One acknowledgement at a time, each of all that was published meanwhile. */
+  async #acknowledgeAll(): Promise<void> {
+    while (this.#published.length > 0) {
+      const batch = this.#published.splice(0);
+      const messages = batch.map(({ message }) => message);
+      await this.#insist(() => this.source.acknowledge(messages));
+      this.#lanes.settle(batch);
+      this.#nudge();
+    }
+    this.#acknowledging = null;
   }
 
   async #setAside(message: Own, reason: string): Promise<void> {
@@ -309,17 +329,22 @@ export class Pump<Own extends Message = Message> {
 
   /** Lets both loops look again. */
   #nudge(): void {
-    this.#wake.abort();
-    this.#wake = new AbortController();
+    for (const { isFixed, end } of this.#pauses) if (!isFixed) end();
   }
 
-  /** A nudge ends it, unless it is `fixed`. The stop ends it in any case. */
-  async #pause(ms: number, fixed = false): Promise<void> {
+  /** A nudge ends it, unless it is `isFixed`. The stop ends it in any case. */
+  async #pause(ms: number, isFixed = false): Promise<void> {
     if (this.#isStopping) return;
-    const { signal } = fixed ? this.#stop : this.#wake;
-    await sleep(Math.max(0, Math.min(ms, this.#delays.maxMs * 2)), null, { signal }).catch(
-      () => undefined,
-    );
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.#pauses.delete(pause);
+        resolve();
+      };
+      const pause = { isFixed, end };
+      const timer = setTimeout(end, Math.max(0, Math.min(ms, this.#delays.maxMs * 2)));
+      this.#pauses.add(pause);
+    });
   }
 }
 

@@ -150,7 +150,7 @@ test("records that were removed before they were read stop the bridge also while
   const at = Number(
     /at offset (\d+) of orders\/0, which holds 2990/.exec(String(lost["why"]))?.[1],
   );
-  assert.ok(at >= 500 && at < 2_000, String(lost["why"]));
+  assert.ok(at >= 500 && at <= 2_000, String(lost["why"])); // All that was fetched may be published.
   assert.equal(await kafka.committed(), String(at));
   await bridge.stop();
   await admin.setOffsets({ groupId: "bridge", topic: "orders", partitions: removed });

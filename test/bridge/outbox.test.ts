@@ -13,6 +13,8 @@ import {
 import { Rest } from "../../src/bridge/outbox/rest.ts";
 import { aStartingPostgres, checkStarting } from "./starting.ts";
 
+const keysOf = ({ events }: { events: Record<string, unknown>[] }) =>
+  events.map((event) => event["dedupe_key"]);
 const orders = (url: string, further: object = {}) => ({
   name: "orders",
   kind: "outbox",
@@ -144,9 +146,7 @@ test("two bridges on one table publish each row once, and one takes over from th
             where application_name = 'partner-api bridge' and datname = current_database()`;
   await fillOutbox(db, { first: 701, last: 900 });
   await bridges[0].stop();
-  await service.until((asked) => asked.flatMap(({ events }) => events).length >= 900);
-  const keys = service.asked.flatMap(({ events }) => events.map((event) => event["dedupe_key"]));
-  assert.equal(new Set(keys).size, 900);
+  await service.until((asked) => new Set(asked.flatMap(keysOf)).size === 900);
 });
 
 test("a row that comes again is a duplicate and not a second event", async (t) => {
@@ -271,11 +271,19 @@ test("a plan that was made while the table was short reads no long one whole", a
   assert.ok(Number(row?.read) < 50_000, row?.read);
 });
 
-test("a table is read at once while rows come, and seldom once none do", () => {
+test("a table is read soon while rows come, seldom once none do, and the longer a read takes the later", () => {
   const rest = new Rest(250);
-  assert.equal(rest.afterRead(0, 0), 250);
-  const waits = [0, 4, 40, 400, 4_000].map((ms) => rest.afterRead(ms === 0 ? 1 : 0, 10_000 + ms));
-  assert.deepEqual(waits, [2, 2, 10, 100, 250]);
+  const waitAfter = (rows: number, tookMs: number, nowMs: number) => {
+    rest.afterRead(rows, 200, nowMs - tookMs, nowMs);
+    return rest.leftMs(nowMs);
+  };
+  assert.equal(waitAfter(0, 0, 0), 250);
+  assert.equal(waitAfter(1, 0, 10_000), 5);
+  assert.equal(waitAfter(1, 3, 10_000), 12);
+  assert.equal(waitAfter(1, 300, 10_000), 20);
+  assert.equal(waitAfter(100, 3, 10_000), 0);
+  const silence = [4, 40, 400, 4_000].map((ms) => waitAfter(0, 0, 10_000 + ms));
+  assert.deepEqual(silence, [5, 10, 100, 250]);
 });
 
 test("a PostgreSQL that is starting is waited for, by a check and by a bridge, without an error", async (t) => {
