@@ -4,7 +4,7 @@ import type { Connection, QueryOptions } from "mysql2/promise";
 import type { Tls } from "../settings.ts";
 import { textOf } from "../document.ts";
 import { loadClient, type Source, type SourceContext, SourceFault } from "../source.ts";
-import { Rest } from "./rest.ts";
+import { beforeMarkMs, Rest } from "./rest.ts";
 import {
   type Columns,
   columnsOf,
@@ -89,14 +89,18 @@ export class MySqlRows implements Source<OutboxMessage> {
       await this.#pause(Math.min(waitMs, STANDBY_MS));
       return [];
     }
+    const restMs = this.#rest.leftMs();
+    await this.#pause(Math.min(waitMs, restMs));
+    if (restMs > waitMs) return [];
+    const beganMs = performance.now();
     const messages = await this.#read(opened, max);
-    const restMs = this.#rest.afterRead(messages.length);
-    if (messages.length === 0) await this.#pause(Math.min(waitMs, restMs));
+    this.#rest.afterRead(messages.length, max, beganMs);
     for (const { id } of messages) this.#out.add(id);
     return messages;
   }
 
   async acknowledge(messages: OutboxMessage[]): Promise<void> {
+    await this.#pause(beforeMarkMs(messages.length));
     const opened = await this.#open();
     const { publishedAt } = opened.table.columns;
     const now = this.#context.now().toISOString().replace("T", " ").replace("Z", "");

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Source, SourceContext } from "../source.ts";
-import { Rest } from "./rest.ts";
+import { beforeMarkMs, Rest } from "./rest.ts";
 import { isStarting, Session } from "./session.ts";
 import {
   countOpen,
@@ -72,15 +72,19 @@ export class OutboxRows implements Source<OutboxMessage> {
       await this.#pause(Math.min(waitMs, STANDBY_MS));
       return [];
     }
+    const restMs = this.#rest.leftMs();
+    await this.#pause(Math.min(waitMs, restMs));
+    if (restMs > waitMs) return [];
+    const beganMs = performance.now();
     const rows = await this.#read(opened, max);
-    const restMs = this.#rest.afterRead(rows.length);
-    if (rows.length === 0) await this.#pause(Math.min(waitMs, restMs));
+    this.#rest.afterRead(rows.length, max, beganMs);
     const messages = rows.map((row) => toMessage(row, opened.table));
     for (const { id } of messages) this.#out.add(id);
     return messages;
   }
 
   async acknowledge(messages: OutboxMessage[]): Promise<void> {
+    await this.#pause(beforeMarkMs(messages.length));
     const { session, table } = await this.#open();
     const ids = messages.map(({ id }) => id);
     await settle(session, table, ids, this.#context.now());
