@@ -198,11 +198,11 @@ async function untilReceived(rig: Rig): Promise<Row[]> {
   return [atMost("a row of an outbox to received, p99", goal, { value: ratio, measured })];
 }
 
-/** Writes rows at a steady rate. Returns the time from when each was due to the arrival of its delivery. */
+/** Writes rows at a steady rate. Returns the time from when each was sent to the arrival of its delivery, as for requests. */
 async function throughOutbox(rig: Rig, { db, subscriptions }: Stage, offer: Offer) {
   const { perSecond, warmUpMs, ms } = offer;
   await rig.receivers.process.ask("reset", { note: true });
-  const due = new Map<string, number>();
+  const sent = new Map<string, number>();
   const inserts: Promise<unknown>[] = [];
   const beganMs = monotonicMs();
   const total = Math.round(((warmUpMs + ms) * perSecond) / 1_000);
@@ -211,7 +211,7 @@ async function throughOutbox(rig: Rig, { db, subscriptions }: Stage, offer: Offe
     await sleep(Math.max(0, dueMs - monotonicMs()));
     const order = randomUUID();
     const data = JSON.stringify({ ...ORDER.data, order_id: order });
-    if (dueMs >= beganMs + warmUpMs) due.set(order, dueMs);
+    if (dueMs >= beganMs + warmUpMs) sent.set(order, monotonicMs());
     inserts.push(
       db`
       insert into outbox (organization, type, key, data)
@@ -224,8 +224,8 @@ async function throughOutbox(rig: Rig, { db, subscriptions }: Stage, offer: Offe
   const events = await db<{ id: string; order: string }[]>`
     select id, data::json ->> 'order_id' as "order" from events`;
   return events.flatMap(({ id, order }) => {
-    const dueMs = due.get(order);
-    return dueMs === undefined ? [] : (arrived.get(publicId("evt", id)) ?? Infinity) - dueMs;
+    const sentMs = sent.get(order);
+    return sentMs === undefined ? [] : (arrived.get(publicId("evt", id)) ?? Infinity) - sentMs;
   });
 }
 
