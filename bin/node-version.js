@@ -15,3 +15,6 @@ if (/--jitless(?![\w-])/.test(options)) {
   console.error("partner-api must not run with --jitless of Node.js: it cannot work then");
   process.exit(1);
 }
+
+// A fleet's wish for another driver of PostgreSQL. Ours adds to the one in JavaScript.
+delete process.env.NODE_PG_FORCE_NATIVE;

@@ -8,6 +8,7 @@ const CURES: Record<string, string> = {
   ECONNREFUSED: "nothing listens there: start PostgreSQL, or correct host and port",
   ENOENT: "no socket is there: start PostgreSQL, or correct the folder",
   ENOTFOUND: "correct the host name",
+  ERR_SOCKET_BAD_PORT: "correct PGPORT, or write the port into the URL",
   EAI_AGAIN: "the host name cannot be looked up now: check this machine's resolver",
   ETIMEDOUT: "correct host and port, or allow the connection in the firewall",
   EHOSTUNREACH: "correct the host, or the route to it",

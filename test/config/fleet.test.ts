@@ -175,6 +175,12 @@ test("an option of Node.js with which the service cannot work is a fault among t
   ]);
 });
 
+test("a fleet's wish for the native driver of PostgreSQL, which is not installed, ends no command", async () => {
+  const env = { ...process.env, NODE_PG_FORCE_NATIVE: "1" };
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, "--help"], { env });
+  assert.match(stdout, /serve/);
+});
+
 test("an option of Node.js with which nothing can be loaded is named before anything is loaded", async () => {
   const env = { ...process.env, NODE_OPTIONS: "--jitless" };
   const run = promisify(execFile)(process.execPath, [PROGRAM, "--version"], { env });

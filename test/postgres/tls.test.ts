@@ -63,7 +63,7 @@ async function settingsOfTls(): Promise<Record<string, string>> {
   await chmod(folder, 0o755);
   await writeFile(keyFile, key, { mode: 0o600 });
   await writeFile(certFile, cert);
-  const ways = METHODS.map((method) => `host all ${roleOf(method)} 127.0.0.1/32 ${method}`);
+  const ways = METHODS.map((method) => `host all +${roleOf(method)} 127.0.0.1/32 ${method}`);
   const rights = ["local all all trust", ...ways, "host all all 127.0.0.1/32 trust", ""];
   await writeFile(rightsFile, rights.join("\n"));
   await writeFile(authorityFile, (await testAuthority()).cert);
@@ -141,6 +141,16 @@ for (const [title, host, query, method] of [
     assert.equal(await isEncrypted(host, query, role), true);
   });
 }
+
+test("a role can sign in whose password the server hashes 600,000 times", async () => {
+  const admin = connect(server.url, { max: 1, name: "test" });
+  await admin.unsafe(
+    `set scram_iterations = 600000; create role patient login password '${PASSWORD}' in role ${roleOf("scram-sha-256")}`,
+  );
+  await admin.end({ timeout: 1 });
+  const [host, query] = [name, `?${verified}&require_auth=scram-sha-256`];
+  assert.equal(await isEncrypted(host, query, `patient:${PASSWORD}`), true);
+});
 
 for (const [query, method, words] of [
   ["channel_binding=require", "password", /does not offer channel binding/],

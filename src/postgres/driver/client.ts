@@ -41,6 +41,12 @@ interface HasParameters {
 
 const OPENING_MS = 5_000;
 
+/**
+ * The driver refuses more than 100,000, and a server may be set to hash a password more often (`scram_iterations`). These take
+ * about as long as a connection may. The type declarations lack the option.
+ */
+const HASHING: object = { scramMaxIterations: 10_000_000 };
+
 /** The setting, and the column of an answer, that is `on` on a standby. */
 export const STANDBY = "in_hot_standby";
 
@@ -65,7 +71,7 @@ export class Client extends pg.Client {
   #key: BackendKey | null = null;
 
   constructor({ opening = [], signIn, ...config }: ClientOptions, addressIndex: number) {
-    super({ ...config, enableChannelBinding: signIn?.isBound ?? false });
+    super({ ...config, ...HASHING, enableChannelBinding: signIn?.isBound ?? false });
     // Without these, the driver would read PGOPTIONS and PGREPLICATION.
     const { options = "" } = config;
     Object.assign((this as unknown as HasParameters).connectionParameters, {
@@ -123,7 +129,10 @@ export class Client extends pg.Client {
       if (this.#isStandby) throw standby();
       return this;
     } catch (error) {
-      this.connection.stream.destroy();
+      const { stream } = this.connection;
+      // The driver has not begun to listen if it could not begin to connect, as to the port 99999.
+      if (stream.listenerCount("close") === 0) stream.once("close", () => this.emit("end"));
+      stream.destroy();
       throw failureAt(this, this.#isStandby === false ? divided(error as Error) : (error as Error));
     }
   }

@@ -89,7 +89,7 @@ function readDial(seconds: string | undefined): number | null {
 
 /** Returns a sentence for each fault of the parameters. Reads no file, and quotes no value. */
 export function findUrlFaults(url: string): string[] {
-  const { parameters } = split(url);
+  const { authority, parameters } = split(url);
   const { host = "", hostaddr = "", sslmode = "", sslrootcert = "" } = parameters;
   const isEncrypted = /^(?:require|verify-ca|verify-full)$/.test(sslmode);
   const isSystem = sslrootcert === "system";
@@ -108,6 +108,10 @@ export function findUrlFaults(url: string): string[] {
     [
       parameters["channel_binding"] !== "require" || isEncrypted || isSystem,
       "channel_binding=require needs sslmode=require or stronger",
+    ],
+    [
+      !hostsOf(authority, parameters).some(({ port = 1 }) => port < 1 || port > 65_535),
+      "a port must be from 1 to 65535",
     ],
     ["sslcert" in parameters === "sslkey" in parameters, "sslcert and sslkey need each other"],
     [min <= max, "ssl_min_protocol_version must not be above ssl_max_protocol_version"],

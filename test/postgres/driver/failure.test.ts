@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
+import { explainDatabaseFault } from "../../../src/observe/outage.ts";
 import { connect, isUnavailable } from "../../../src/postgres/database.ts";
 import { failureAt } from "../../../src/postgres/driver/failure.ts";
 import { createDatabase, openPool } from "../../support/database.ts";
@@ -47,6 +48,19 @@ function errorMessage(code: string, words: string): string {
 test("an error names a host where nothing listens", async (t) => {
   const host = `127.0.0.1:${await freePort()}`;
   assert.equal(await saidBy(t, host), `${host}: connect ECONNREFUSED ${host}`);
+});
+
+test("an impossible port of PGPORT ends the start with an error, and the pool can be closed", async (t) => {
+  const before = { ...process.env };
+  t.after(() => (process.env = before));
+  process.env["PGPORT"] = "99999";
+  const pool = connect("postgres://somebody@127.0.0.1/none", { max: 1, name: "test" });
+  const error = await pool`select 1`.then(
+    () => assert.fail("it works"),
+    (error: unknown) => explainDatabaseFault("DATABASE_URL", error),
+  );
+  assert.match(String(error), /DATABASE_URL: 127\.0\.0\.1:99999: .*To repair: correct PGPORT/);
+  await pool.end();
 });
 
 test("an error quotes the server's refusal", async (t) => {

@@ -160,6 +160,7 @@ for (const [query, ...faults] of [
   ["host=a,b&hostaddr=127.0.0.1", /^host and hostaddr must have the same number/],
   ["keepalives_idle=soon", /^keepalives_idle must be a whole number/],
   ["port=http", /^port must be a port number/],
+  ["port=65536", /^a port must be from 1 to 65535$/],
   ["options=-d5", /^options must be a list of -c name=value/],
   ["pgbouncer=true&schema=s1", /^pgbouncer .*pool_mode=transaction/, /^schema .*search_path/],
   ["DateStyle=German&timezone=CET", /^datestyle is set by the service/, /^timezone is set by/],

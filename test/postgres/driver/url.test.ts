@@ -195,6 +195,11 @@ for (const url of [
   });
 }
 
+test("a port of a host that no host has is a fault of the URL", () => {
+  const DATABASE_URL = "postgres://u@one:5432,two:543210/d";
+  assert.throws(() => loadConfig({ DATABASE_URL }), /DATABASE_URL: a port must be from 1 to 65535/);
+});
+
 test("unknown parameters are passed to the server", () => {
   const url =
     "postgres://u@h/d?search_path=s1&application_name=x&sslmode=disable&connect_timeout=3";
@@ -242,6 +247,7 @@ for (const [query, words] of [
   ["?pool_mode=statement", /pool_mode must be session or transaction/],
   ["?sslmode=yes", /sslmode must be disable, allow, prefer/],
   ["?ssl=require", /use sslmode in place of it/],
+  ["?port=0", /a port must be from 1 to 65535/],
 ] as const) {
   test(`${query} is a fault of the URL, not an outage`, () => {
     const read = () => readUrl(`postgres://u:secret@h/d${query}`);
