@@ -95,7 +95,7 @@ async function apply(
 /** Throws if new tables would be in another schema than ours: `$user` may have come to name one. */
 async function requireFirst(tx: Queryable): Promise<void> {
   const [row] = await tx<[{ ours: string; first: string }?]>`
-    select nspname as ours, current_schema() as first
+    select quote_ident(nspname) as ours, current_schema() as first
       from pg_class c join pg_namespace n on n.oid = relnamespace
      where c.oid = to_regclass('schema_migrations') and nspname <> current_schema()`;
   if (row === undefined) return;

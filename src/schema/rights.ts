@@ -24,13 +24,12 @@ export async function grantPublisher(owner: Database): Promise<string | null> {
       if (!EXISTS.includes(codeOf(error))) throw error;
     }
   }
-  await grantExecute(owner);
-  return null;
+  return grantExecute(owner);
 }
 
-/** Every start calls this, so it changes nothing if the right exists. */
-async function grantExecute(owner: Database): Promise<void> {
-  await owner.begin(async (tx) => {
+/** Every start calls this, so it changes nothing if the right exists. Returns a statement that only the schema's owner may run. */
+function grantExecute(owner: Database): Promise<string | null> {
+  return owner.begin(async (tx) => {
     await lockSchema(tx);
     const [{ schema, isGranted }] = await tx<[{ schema: string; isGranted: boolean }]>`
       select current_schema() as schema,
@@ -38,9 +37,10 @@ async function grantExecute(owner: Database): Promise<void> {
                and has_schema_privilege(${PUBLISHER_ROLE}::name, pronamespace, 'usage') as "isGranted"
         from pg_proc
        where oid = 'partner_api_publish'::regproc`;
-    if (isGranted) return;
+    if (isGranted) return null;
     await tx`grant usage on schema ${tx(schema)} to ${tx(PUBLISHER_ROLE)}`;
     await tx`grant execute on function partner_api_publish to ${tx(PUBLISHER_ROLE)}`;
+    return findDenied(tx, schema, PUBLISHER_ROLE);
   });
 }
 
@@ -139,18 +139,20 @@ export async function grantService(db: Database, role: string): Promise<void> {
       await tx`grant ${tx.unsafe(rights)} on ${tx(table)} to ${name}`;
     }
     await tx`grant execute on function ${tx.unsafe(FUNCTIONS.join(", "))} to ${name}`;
-    await requireUsage(tx, schema, role);
+    const denied = await findDenied(tx, schema, role);
+    if (denied !== null)
+      throw new Error(
+        `${role} may not use the schema ${schema}: as the schema's owner, run \`${denied}\``,
+      );
   });
 }
 
-/** Who does not own the schema grants nothing, and the server only warns of that. */
-async function requireUsage(tx: Queryable, schema: string, role: string): Promise<void> {
-  const [{ may }] = await tx<[{ may: boolean }]>`
-    select has_schema_privilege(${role}::name, ${schema}, 'usage') as may`;
-  if (may) return;
-  throw new Error(
-    `${role} may not use the schema ${schema}: as the schema's owner, run \`grant usage on schema ${schema} to ${role}\``,
-  );
+/** Who does not own the schema grants nothing, and the server only warns of that. Returns what the owner has to run. */
+async function findDenied(tx: Queryable, schema: string, role: string): Promise<string | null> {
+  const [row] = await tx<[{ grant: string }?]>`
+    select format('grant usage on schema %I to %I', ${schema}::text, ${role}::text) as grant
+     where not has_schema_privilege(${role}::name, ${schema}, 'usage')`;
+  return row?.grant ?? null;
 }
 
 /** Returns the rights that this role lacks, as in a GRANT. */
@@ -196,8 +198,8 @@ export async function findExcess(db: Queryable, role: string): Promise<"owner" |
 export async function requireOwnSchema(db: Queryable): Promise<void> {
   const [row] = await db<[{ path: string; isFound: boolean }]>`
     with named as (
-      select replace(trim(both '"' from trim(item)), '""', '"') as name
-        from string_to_table(current_setting('search_path'), ',') as item)
+      select coalesce(replace(word[1], '""', '"'), lower(word[2] collate "C")) as name
+        from regexp_matches(current_setting('search_path'), '"((?:[^"]|"")+)"|([^",\\s]+)', 'g') as word)
     select current_setting('search_path') as path,
            exists (select from named
                      join pg_namespace on nspname = case name when '$user' then current_user else name end) as "isFound"`;
@@ -223,7 +225,7 @@ export async function requireSight(db: Queryable): Promise<void> {
        union
       select proname from ours join pg_proc p on pronamespace = schema
        where proname = any(${names}::text::text[]) and not pg_function_is_visible(p.oid))
-    select (select nspname from ours join pg_namespace n on n.oid = schema) as schema,
+    select (select quote_ident(nspname) from ours join pg_namespace n on n.oid = schema) as schema,
            (select string_agg(name, ', ' order by name) from hidden) as hidden`;
   if (row.hidden !== null)
     throw new Error(
@@ -235,7 +237,7 @@ export async function requireSight(db: Queryable): Promise<void> {
 /** Throws if row-level security, which an event trigger of others may turn on for every new table, hides our rows from this role. */
 async function requireRows(db: Queryable): Promise<void> {
   const [row] = await db<[{ role: string; hidden: string | null }]>`
-    select current_user as role, string_agg(relname, ', ' order by relname) as hidden
+    select quote_ident(current_user) as role, string_agg(relname, ', ' order by relname) as hidden
       from pg_class c
      where oid = any(select to_regclass(name) from unnest(${arrayText(Object.keys(RIGHTS))}::text::text[]) as name)
        and row_security_active(oid) and not exists (select from pg_policy where polrelid = c.oid)`;
@@ -246,10 +248,15 @@ async function requireRows(db: Queryable): Promise<void> {
   );
 }
 
-/** Throws one error that names every table, function and type of others that an empty database would need for ours. */
+/**
+ * Throws if an empty database has no room for our tables: the role may not create them, or others have the name of a table,
+ * function or type of ours.
+ */
 export async function requireFree(db: Queryable): Promise<void> {
   const names = arrayText([...Object.keys(RIGHTS), ...FUNCTIONS, "partner_api_publish"]);
-  const [row] = await db<[{ schema: string; taken: string | null }]>`
+  const [row] = await db<
+    [{ schema: string; role: string; isClosed: boolean; taken: string | null }]
+  >`
     with ours as (select oid from pg_namespace where nspname = current_schema()),
     taken as (
       select relname as name from ours join pg_class on relnamespace = ours.oid
@@ -257,9 +264,17 @@ export async function requireFree(db: Queryable): Promise<void> {
       select typname from ours join pg_type on typnamespace = ours.oid
        union
       select proname from ours join pg_proc on pronamespace = ours.oid)
-    select current_schema() as schema, string_agg(name, ', ' order by name) as taken
+    select quote_ident(current_schema()) as schema, quote_ident(current_user) as role,
+           not has_schema_privilege(current_schema(), 'create') and to_regclass('schema_migrations') is null as "isClosed",
+           string_agg(name, ', ' order by name) as taken
       from taken
      where name = any(${names}::text::text[]) and to_regclass('schema_migrations') is null`;
+  if (row.isClosed)
+    throw new Error(
+      `the role ${row.role} may not create tables in the schema ${row.schema}: ` +
+        "run `partner-api migrate` with the schema's owner in MIGRATION_DATABASE_URL, " +
+        `or, as that owner, \`grant create on schema ${row.schema} to ${row.role}\``,
+    );
   if (row.taken === null) return;
   throw new Error(
     `the schema ${row.schema} has ${row.taken} of another application: ` +

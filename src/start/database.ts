@@ -201,9 +201,9 @@ async function keepSchema(
   const statement = await grantPublisher(owner);
   if (statement !== null)
     log(`to enable partner_api_publish(), an administrator must run: ${statement}`);
-  const service = readUrl(url).user;
-  if (config.migrationDatabaseUrl && service)
-    await confine(owner, await findActingRole(owner, service), log);
+  const { user, settings } = readUrl(url);
+  const service = settings["role"] ?? (user === "" ? "" : await findActingRole(owner, user));
+  if (config.migrationDatabaseUrl && service !== "") await confine(owner, service, log);
 }
 
 /** The first value is always stored, because without one, history never expires. */

@@ -258,6 +258,21 @@ test("a role that takes on another one gets the service's rights through it", as
   await owner.unsafe(`drop owned by ${name}_app; drop role ${name}_app`);
 });
 
+test("a role that the URL takes on gets the service's rights", async (t) => {
+  const db = await createDatabase({ max: 1 });
+  const owner = ownerOf(db);
+  const { database: name } = db.options;
+  await owner.unsafe(`create role ${name}_app; grant ${name}_app to ${name}`);
+  await owner.unsafe(`revoke all on all tables in schema public from ${name}`);
+  const { DATABASE_URL: url, ...others } = environmentOf(db);
+  const env = { ...(await aRig(t)), ...others, DATABASE_URL: `${url}&role=${name}_app` };
+  const program = await startProgram(t, env);
+  const { ask } = await aPartner(program, "acme");
+  assert.equal((await ask("/me")).status, 200);
+  assert.equal(await program.end("SIGTERM"), 0);
+  await owner.unsafe(`drop owned by ${name}_app; drop role ${name}_app`);
+});
+
 test("the start names every table, type and function of another application that ours would meet, and makes none", async (t) => {
   const db = await createDatabase({ max: 1 });
   const name = `second_${process.pid}`;
@@ -279,7 +294,7 @@ test("the start names every table, type and function of another application that
   const { rowCount } = await aLook(url, "select from pg_class where relname = 'settings'");
   assert.equal(rowCount, 0);
   await aLook(url, "create schema service");
-  const apart = { ...rig, DATABASE_URL: `${url}&search_path=service` };
+  const apart = { ...rig, DATABASE_URL: `${url}&search_path=Service` }; // A name without quotes is read in lower case.
   assert.equal(await (await startProgram(t, apart)).end("SIGTERM"), 0);
   await owner.unsafe(`drop database ${name} with (force)`);
 });

@@ -6,6 +6,7 @@ import { createPartitions, detachExpiredPartitions } from "../../src/jobs/mainte
 import { timeOrderedId } from "../../src/lib/ids.ts";
 import { isForbidden } from "../../src/postgres/database.ts";
 import { writeRetention } from "../../src/schema/migrate.ts";
+import { grantService } from "../../src/schema/rights.ts";
 import { claimExport, dropExported } from "../../src/subjects/activity/exports-sql.ts";
 import { column } from "../support/columns.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
@@ -66,6 +67,21 @@ test("the service's role can neither drop a detached partition nor register anot
   await db`select permit_export('private_notes')`;
   await assert.rejects(db`select from private_notes`, isForbidden);
   await assert.rejects(db`select from ${db(partition)}`, isForbidden, "not before its export");
+});
+
+test("a role that was taken on by SET ROLE may read what is exported", async () => {
+  const { database: name } = db.options;
+  await owner.unsafe(`create role ${name}_app; grant ${name}_app to ${name}`);
+  await grantService(owner, `${name}_app`);
+  const partition = await aDetachedDay(db, 47);
+  await db.begin(async (tx) => {
+    await tx`set local role ${tx(`${name}_app`)}`;
+    await tx`select permit_export(${partition})`;
+    await tx`select from ${tx(partition)}`;
+  });
+  await owner`drop table ${owner(partition)}`;
+  await owner`delete from history_exports`;
+  await owner.unsafe(`drop owned by ${name}_app; drop role ${name}_app`);
 });
 
 test("only the lease of its export allows dropping a detached partition", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { loadConfig } from "../../src/config/config.ts";
 import { describeDatabase, openDatabase, updateSchema } from "../../src/start/database.ts";
@@ -88,6 +89,43 @@ test("a process whose role does not own the schema refuses to start before migra
       "the schema is not up to date, and this role may not change it: " +
       "run `partner-api migrate` with MIGRATION_DATABASE_URL beside DATABASE_URL",
   });
+});
+
+/** An empty schema of somebody else, in which a role with a password may have rights. */
+async function aForeignSchema(rights: string) {
+  const db = await createDatabase();
+  const owner = ownerOf(db);
+  const [role, schema] = [db.options.user, `of "${randomUUID()}"`];
+  await owner`create schema ${owner(schema)}`;
+  await owner.unsafe(`grant ${rights} on schema "${schema.replaceAll('"', '""')}" to "${role}"`);
+  const search_path = encodeURIComponent(`"${schema.replaceAll('"', '""')}"`);
+  const DATABASE_URL = `${environmentOf(db)["DATABASE_URL"]}&search_path=${search_path}`;
+  const said: string[] = [];
+  const open = async () => {
+    const { close } = await openDatabase(loadConfig({ DATABASE_URL }), (line) => said.push(line));
+    await close();
+  };
+  return { open, said, role, schema: `"${schema.replaceAll('"', '""')}"` };
+}
+
+test("a first start without the right to create tables names the right, and both ways to a schema", async () => {
+  const { open, role, schema } = await aForeignSchema("usage");
+  await assert.rejects(open(), {
+    message:
+      `the role ${role} may not create tables in the schema ${schema}: ` +
+      "run `partner-api migrate` with the schema's owner in MIGRATION_DATABASE_URL, " +
+      `or, as that owner, \`grant create on schema ${schema} to ${role}\``,
+  });
+});
+
+test("in a schema of somebody else, the start says what enables publishing by SQL", async () => {
+  const { open, said, schema } = await aForeignSchema("usage, create");
+  await open();
+  const wanted = `must run: grant usage on schema ${schema} to partner_api_publisher`;
+  assert.ok(
+    said.some((line) => line.endsWith(wanted)),
+    said.join("\n"),
+  );
 });
 
 test("a start does not wait for a session that locks the settings table", async () => {

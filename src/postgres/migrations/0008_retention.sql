@@ -412,8 +412,8 @@ begin
 end
 $$;
 
--- Lets the caller's role read a partition that waits for its export. Its parent's rights do not hold for it any more. If the owner
--- has dropped the table, it does not wait any more, and the result is false.
+-- Lets the caller's role, and the one that it has taken on by SET ROLE, read a partition that waits for its export. Its parent's rights
+-- do not hold for it any more. If the owner has dropped the table, it does not wait any more, and the result is false.
 create function permit_export(detached text) returns boolean
 language plpgsql security definer
 set datestyle = 'ISO, MDY' set intervalstyle = postgres set timezone = 'UTC' set quote_all_identifiers = off
@@ -427,7 +427,7 @@ begin
   if not exists (select from history_exports e where e.partition = detached) then
     return false;
   end if;
-  execute format('grant select on %I to %I', detached, session_user);
+  execute format('grant select on %I to %I, %I', detached, session_user, coalesce(nullif(current_setting('role'), 'none'), session_user));
   return true;
 end
 $$;
