@@ -22,7 +22,8 @@ export interface Tracing {
     readonly cert: string | null;
     readonly key: string | null;
   };
-  readonly serviceName: string;
+  /** What each span says of its process, `service.name` included. */
+  readonly resource: Record<string, string>;
   readonly sampler: (typeof SAMPLERS)[number];
   /** The share of traces that the samplers by ratio take. */
   readonly ratio: number;
@@ -76,7 +77,7 @@ function readSettings(env: Environment): Omit<Tracing, "tellsReceivers"> | null 
   requireProtocol(env);
   const settings = {
     headers: Object.fromEntries(headers),
-    serviceName: env.value("OTEL_SERVICE_NAME", name, "partner-api"),
+    resource: readResource(env),
     sampler: env.value("OTEL_TRACES_SAMPLER", choice(SAMPLERS), "parentbased_always_on"),
     ratio: env.value("OTEL_TRACES_SAMPLER_ARG", share, 1),
     ...readExport(env),
@@ -84,6 +85,16 @@ function readSettings(env: Environment): Omit<Tracing, "tellsReceivers"> | null 
     spanLimits: readLimits(env),
   };
   return url === null ? null : { url, ...settings };
+}
+
+function readResource(env: Environment): Tracing["resource"] {
+  const others = env.value("OTEL_RESOURCE_ATTRIBUTES", attributes, {});
+  const serviceName = env.value("OTEL_SERVICE_NAME", name, null);
+  return {
+    "service.name": "partner-api",
+    ...others,
+    ...(serviceName !== null && { "service.name": serviceName }),
+  };
 }
 
 function readUrl(env: Environment): string | null {
@@ -192,6 +203,25 @@ function decode(text: string): string | null {
   try {
     const decoded = decodeURIComponent(text);
     return /^[\t -~]*$/.test(decoded) ? decoded : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The SDK would leave out all of them, without a word, if one is faulty. Empty entries are usual. */
+const attributes: Format<Record<string, string>> = {
+  parse: (text) => {
+    const entries = text.split(",").filter((entry) => entry.trim() !== "");
+    const pairs = entries.map((entry) => attribute(entry));
+    return pairs.every((pair) => pair !== null) ? Object.fromEntries(pairs) : null;
+  },
+  mustBe: "a list of name=value, with commas and percent signs in them percent-encoded",
+};
+
+function attribute(entry: string): [name: string, value: string] | null {
+  const [, name = "", value = ""] = /^\s*([^=]*[^=\s])\s*=\s*(.*?)\s*$/s.exec(entry) ?? [];
+  try {
+    return name === "" ? null : [decodeURIComponent(name), decodeURIComponent(value)];
   } catch {
     return null;
   }

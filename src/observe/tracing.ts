@@ -134,16 +134,11 @@ export async function openTracing(
   if (sdk === null) return NOT_TRACED;
 
   const exporter = await openExporter(sdk, settings);
-  const { defaultResource, detectResources, envDetector, resourceFromAttributes } = sdk.resources;
-  const resource = defaultResource()
-    .merge(
-      resourceFromAttributes({
-        "service.name": settings.serviceName,
-        "service.version": version,
-        "service.instance.id": id,
-      }),
-    )
-    .merge(detectResources({ detectors: [envDetector] }));
+  const { defaultResource, resourceFromAttributes } = sdk.resources;
+  const ours = { "service.version": version, "service.instance.id": id };
+  const resource = defaultResource().merge(
+    resourceFromAttributes({ ...ours, ...settings.resource }),
+  );
   const provider = new sdk.trace.TracerProvider({
     resource,
     sampler: samplerOf(sdk, settings),

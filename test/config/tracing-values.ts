@@ -10,7 +10,7 @@ const tracing: Tracing = {
   timeoutMs: 10_000,
   isCompressed: false,
   files: { ca: null, cert: null, key: null },
-  serviceName: "partner-api",
+  resource: { "service.name": "partner-api" },
   sampler: "parentbased_always_on",
   ratio: 1,
   batches: {
@@ -39,7 +39,23 @@ export const GOOD_TRACING: [string, string, Partial<Config>, NodeJS.ProcessEnv?]
     ENDPOINT,
   ],
   ["OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", { tracing }, ENDPOINT],
-  ["OTEL_SERVICE_NAME", "api eu", { tracing: { ...tracing, serviceName: "api eu" } }, ENDPOINT],
+  [
+    "OTEL_SERVICE_NAME",
+    "api eu",
+    { tracing: { ...tracing, resource: { "service.name": "api eu" } } },
+    { ...ENDPOINT, OTEL_RESOURCE_ATTRIBUTES: "service.name=other" },
+  ],
+  [
+    "OTEL_RESOURCE_ATTRIBUTES",
+    " team = Zürich%2C ,labels=app=web,service.name=x%25,",
+    {
+      tracing: {
+        ...tracing,
+        resource: { "service.name": "x%", team: "Zürich,", labels: "app=web" },
+      },
+    },
+    ENDPOINT,
+  ],
   [
     "OTEL_TRACES_SAMPLER",
     "traceidratio",
@@ -217,6 +233,7 @@ export const BAD_TRACING: [string, string[], RegExp][] = [
     /the http or https URL of a collector/,
   ],
   ["OTEL_EXPORTER_OTLP_HEADERS", ["hunter2", "a=%zz", "a b=c", "a=%0A"], /entry 1 must be name=/],
+  ["OTEL_RESOURCE_ATTRIBUTES", ["prod", "a=1,=2", "a=100%"], /a list of name=value, with commas/],
   ["OTEL_EXPORTER_OTLP_PROTOCOL", ["grpc", "http/json"], /one of http\/protobuf, not "/],
   ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", ["grpc"], /one of http\/protobuf, not "grpc"/],
   ["OTEL_EXPORTER_OTLP_TIMEOUT", ["10s", "-1", "2147483648"], /an integer from 0 to 2147483647/],
