@@ -2,10 +2,14 @@ import { isObject } from "../lib/objects.ts";
 import type { Definition } from "./definition.ts";
 import { partsOf, type Schema, SchemaIndex } from "./schema-index.ts";
 
-/** Keywords that say where a schema is, or hold others. */
+/** Keywords that the validator knows and the specification does not. */
+export const FOREIGN = ["nullable", "id", "$recursiveRef", "$recursiveAnchor"];
+
+/** Keywords that say where a schema is, hold others, or must not reach the validator. */
 const OF_PLACE = new Set(
   ["$schema", "$id", "$anchor", "$dynamicAnchor", "$defs", "definitions", "$comment"].concat(
     ...["title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"],
+    FOREIGN,
   ),
 );
 

@@ -2,7 +2,7 @@ import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
 import { type Fault, toFaults } from "../lib/errors.ts";
 import { isObject } from "../lib/objects.ts";
 import type { EventType } from "../subjects/event-types/rules.ts";
-import { Bundle } from "./bundle.ts";
+import { Bundle, FOREIGN } from "./bundle.ts";
 import { costsOf, stepsOf } from "./cost.ts";
 import type { Definition, FileFault } from "./definition.ts";
 import { isAnnotation } from "./dialect.ts";
@@ -160,7 +160,8 @@ async function validators(
       ownProperties,
       ...options,
     });
-    formats.default(ajv);
+    formats.default(ajv, { keywords: false }); // It would add formatMinimum and the like.
+    for (const keyword of FOREIGN) ajv.removeKeyword(keyword);
     for (const name of [...UNCHECKED_FORMATS, ...annotations]) ajv.addFormat(name, true);
     ajv.addKeyword("$anchor"); // Ajv knows anchors, but not as a keyword.
     ajv.removeKeyword("uniqueItems"); // Ajv compares each item with each other.

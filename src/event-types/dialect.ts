@@ -2,6 +2,7 @@ import { isObject } from "../lib/objects.ts";
 import { partsOf, type Schema } from "./schema-index.ts";
 
 const DRAFT_2020_12 = "https://json-schema.org/draft/2020-12/schema";
+const SPELT_2020_12 = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/;
 
 /** Keywords that draft-07 does not know, and that say which data is valid. */
@@ -65,8 +66,9 @@ export function toDraft2020(
 
   function dialectOf($schema: unknown, at: string, isInside07: boolean): boolean {
     if ($schema === undefined) return isInside07;
-    if (typeof $schema === "string" && DRAFT_07.test($schema)) return true;
-    if ($schema !== DRAFT_2020_12) {
+    const name = typeof $schema === "string" ? $schema : "";
+    if (DRAFT_07.test(name)) return true;
+    if (!SPELT_2020_12.test(name)) {
       tell(`${at}/$schema`, `must be ${DRAFT_2020_12} or http://json-schema.org/draft-07/schema#`);
     }
     return false;

@@ -106,6 +106,36 @@ test("a keyword or a format that no vocabulary knows is a fault unless it is an 
   assert.deepEqual(await details(["tsType", "color", "maxLenght"]), []);
 });
 
+for (const [keyword, value, data, isValid] of [
+  ["nullable", true, null, false], // of OpenAPI 3.0
+  ["formatMinimum", "2026-01-01", "2025-01-01", true], // of a library
+  ["id", "a", 1, false], // of draft-04
+  ["$recursiveRef", "#", 1, false], // of 2019-09
+] as const) {
+  test(`${keyword} is not of 2020-12: a fault, and as an annotation without effect`, async (t) => {
+    const schema = { properties: { a: { type: "string", format: "date", [keyword]: value } } };
+    const folder = await aFolder(t, { "a.b.json": typeFile(schema, { a: "2026-01-01" }) });
+    assert.deepEqual(column((await loadFolder(folder)).faults, "detail"), [
+      `schema: unknown keyword: "${keyword}": correct it, or list it in EVENT_TYPES_ANNOTATIONS`,
+    ]);
+    const { types } = await loadFolder(folder, [keyword]);
+    const faults = types[0]?.faultsOf({ a: data }) ?? assert.fail();
+    assert.deepEqual(column(faults, "pointer"), isValid ? [] : ["/a"]);
+  });
+}
+
+for (const $schema of [
+  "https://json-schema.org/draft/2020-12/schema#",
+  "http://json-schema.org/draft/2020-12/schema#",
+]) {
+  test(`${$schema} is read as 2020-12, as generators write it`, async (t) => {
+    const file = typeFile({ $schema, dependentRequired: {} });
+    const { types } = await loadFolder(await aFolder(t, { "a.b.json": file }));
+    const { $schema: read } = types[0]?.schema as { $schema: string };
+    assert.equal(read, "https://json-schema.org/draft/2020-12/schema");
+  });
+}
+
 test("an example that reading would change is a fault", async (t) => {
   const file =
     '{"summary":"s","schema":{"maximum":18446744073709551615},"example":{"a":1e-400,"a":1}}';
