@@ -11,7 +11,7 @@ import { aPartner, aRig, call } from "../support/rig.ts";
 
 /** What an operator, a platform or a supervisor sets for a whole fleet, at values that would do harm if they were followed blindly. */
 const hostile = (proxy: string, folder: string) => ({
-  TZ: "Asia/Kathmandu",
+  TZ: "UTC+25", // PostgreSQL refuses a time of this zone.
   ...{ LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8", LC_NUMERIC: "de_DE.UTF-8", LANGUAGE: "de" },
   ...{ HOME: "/nonexistent", TMPDIR: folder, PWD: "/nonexistent" },
   ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, ALL_PROXY: proxy, NO_PROXY: "example.com" },

@@ -5,6 +5,7 @@ import {
   divided,
   explained,
   failureAt,
+  NO_ROLE,
   shorten,
   silence,
   standby,
@@ -16,6 +17,7 @@ import type { Answer, Prepared, Row } from "./statement.ts";
 import type { SignIn } from "./url.ts";
 
 pg.defaults.user ??= nameOfUser(); // $USER is not set everywhere.
+pg.defaults.parseInputDatesAsUTC = true; // PostgreSQL refuses some offsets that TZ can have.
 // The driver's own parser takes three times as long.
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text));
 
@@ -124,6 +126,7 @@ export class Client extends pg.Client {
   /** Throws if the server is a standby. It would serve reads, so a connection from a failover would stay in use. */
   async #connect(): Promise<pg.Client> {
     try {
+      if (this.user === undefined) throw new Error(NO_ROLE);
       await super.connect();
       for (const statement of this.#opening) await this.#open(statement);
       if (this.#isStandby) throw standby();

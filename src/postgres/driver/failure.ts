@@ -45,6 +45,9 @@ const UNSENT = /^SASL: .*client password must be a|^empty password returned by c
 const NO_PASSWORD =
   "the server asks for a password, and neither the database's URL nor PGPASSWORD nor the password file has one";
 
+export const NO_ROLE =
+  "neither the database's URL nor PGUSER names a role, and this machine has no name for our user";
+
 /** If a name has several addresses, each has its own error. */
 function wordsOf(error: Error): string {
   const all = error instanceof AggregateError ? (error.errors as Error[]) : [error];

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
+import pg from "pg";
 import { explainDatabaseFault } from "../../../src/observe/outage.ts";
 import { connect, isUnavailable } from "../../../src/postgres/database.ts";
 import { failureAt } from "../../../src/postgres/driver/failure.ts";
@@ -61,6 +62,14 @@ test("an impossible port of PGPORT ends the start with an error, and the pool ca
   );
   assert.match(String(error), /DATABASE_URL: 127\.0\.0\.1:99999: .*To repair: correct PGPORT/);
   await pool.end();
+});
+
+test("an error says that nobody has named the role", async (t) => {
+  const { user } = pg.defaults;
+  t.after(() => (pg.defaults.user = user));
+  pg.defaults.user = undefined;
+  const pool = openPool(t, "postgres://127.0.0.1:1/none");
+  await assert.rejects(pool`select 1`.execute(), /: neither the database's URL nor PGUSER names a/);
 });
 
 test("an error quotes the server's refusal", async (t) => {
