@@ -5,6 +5,7 @@ import { lockSchema } from "./migrate.ts";
 
 /** A role whose only right is to call `partner_api_publish`. */
 export const PUBLISHER_ROLE = "partner_api_publisher";
+const PUBLISH = "partner_api_publish";
 
 /** The errors if two processes create the same role at once. */
 const EXISTS = ["42710", "23505"];
@@ -194,6 +195,26 @@ export async function findExcess(db: Queryable, role: string): Promise<"owner" |
   return row.excess;
 }
 
+/**
+ * Returns the names of other roles that may empty our tables or publish, which we give to none. Null: there are none. A database may
+ * give all rights to whatever is created.
+ */
+export async function findOthers(db: Queryable): Promise<string | null> {
+  const [row] = await db<[{ others: string | null }]>`
+    with ours as (select relnamespace as schema from pg_class where oid = 'settings'::regclass),
+    rights as (
+      select relacl as acl, relowner as owner, 'TRUNCATE' as telling from ours join pg_class on relnamespace = schema
+       where relname = any(${arrayText(Object.keys(RIGHTS))}::text::text[])
+       union all
+      select proacl, proowner, 'EXECUTE' from ours join pg_proc on pronamespace = schema where proname = ${PUBLISH}),
+    granted as (
+      select coalesce(quote_ident(rolname), 'public') as name
+        from rights, aclexplode(acl) left join pg_roles r on r.oid = grantee
+       where privilege_type = telling and grantee <> owner and rolname is distinct from ${PUBLISHER_ROLE})
+    select string_agg(distinct name, ', ' order by name) as others from granted`;
+  return row.others;
+}
+
 /** Throws if search_path names no schema of the database. A role without rights to one that it names is another fault. */
 export async function requireOwnSchema(db: Queryable): Promise<void> {
   const [row] = await db<[{ path: string; isFound: boolean }]>`
@@ -253,7 +274,7 @@ async function requireRows(db: Queryable): Promise<void> {
  * function or type of ours.
  */
 export async function requireFree(db: Queryable): Promise<void> {
-  const names = arrayText([...Object.keys(RIGHTS), ...FUNCTIONS, "partner_api_publish"]);
+  const names = arrayText([...Object.keys(RIGHTS), ...FUNCTIONS, PUBLISH]);
   const [row] = await db<
     [{ schema: string; role: string; isClosed: boolean; taken: string | null }]
   >`

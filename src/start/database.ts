@@ -21,6 +21,7 @@ import {
 import {
   findActingRole,
   findExcess,
+  findOthers,
   grantPublisher,
   grantService,
   requireFree,
@@ -204,6 +205,16 @@ async function keepSchema(
   const { user, settings } = readUrl(url);
   const service = settings["role"] ?? (user === "" ? "" : await findActingRole(owner, user));
   if (config.migrationDatabaseUrl && service !== "") await confine(owner, service, log);
+  const others = await findOthers(owner);
+  if (others !== null) log(describeOthers(others));
+}
+
+/** The warning about other roles with all rights. */
+export function describeOthers(roles: string): string {
+  return (
+    `other roles may empty the service's tables or publish: ${roles}. Revoke their rights. ` +
+    "If the database gives them to all that is created, as Supabase does in public, use a schema of its own (search_path in the URL)"
+  );
 }
 
 /** The first value is always stored, because without one, history never expires. */

@@ -14,10 +14,16 @@ import { Writes } from "../observe/outage.ts";
 import { type Database, isForbidden } from "../postgres/database.ts";
 import { findRole, findServer, isSuperuser, requireServer } from "../postgres/server.ts";
 import { findRetention } from "../schema/migrate.ts";
-import { findExcess, findMissing } from "../schema/rights.ts";
+import { findExcess, findMissing, findOthers } from "../schema/rights.ts";
 import type { EventTypes } from "../subjects/event-types/rules.ts";
 import { surveySecrets } from "../subjects/secrets/work.ts";
-import { describeDatabase, EXCESS, openDatabase, requireConnections } from "./database.ts";
+import {
+  describeDatabase,
+  describeOthers,
+  EXCESS,
+  openDatabase,
+  requireConnections,
+} from "./database.ts";
 import { lookUpLimitMs, readReceiversCa, requireEgressSource, requireTls } from "./egress.ts";
 import { openEventTypes } from "./event-types.ts";
 import { adminTokenPath, openAdminTokens, openRing, sealingKeysPath } from "./keys.ts";
@@ -212,9 +218,11 @@ async function checkRole(config: Config, db: Database): Promise<string | Doubt> 
     );
   }
   const excess = await findExcess(db, role);
-  if (excess === null) return `${role} has only the rights that it needs`;
-  if (excess === "owner" && config.migrationDatabaseUrl === null) return `${role} owns the schema`;
-  throw new Error(`${role} ${EXCESS[excess]}`);
+  const isOwner = excess === "owner" && config.migrationDatabaseUrl === null;
+  if (excess !== null && !isOwner) throw new Error(`${role} ${EXCESS[excess]}`);
+  const others = await findOthers(db);
+  if (others !== null) return { doubt: describeOthers(others) };
+  return isOwner ? `${role} owns the schema` : `${role} has only the rights that it needs`;
 }
 
 async function checkHistory({ retentionMs }: Config, db: Database): Promise<string> {

@@ -85,6 +85,15 @@ test("doctor names a service's role that may create objects in the schema, in it
   assert.match(stdout, /^FAULT +database role +\w+ may create objects in the schema, /m);
 });
 
+test("doctor names other roles that may empty the service's tables", async (t) => {
+  const db = await createDatabase();
+  await ownerOf(db)`grant all on events to public`;
+  const rig = { ...(await aRig(t)), SEALING_KEYS: ring("new"), ...environmentOf(db) };
+
+  const { stdout } = await diagnose({ ...rig, MIGRATION_DATABASE_URL: "" });
+  assert.match(stdout, /^warn +database role +other roles may empty .*: public\. Revoke their/m);
+});
+
 test("doctor names files of the admin token and of sealing keys that every user may read", async (t) => {
   const rig = await aRig(t);
   const file = (name: string) => join(rig["DATA_DIR"] ?? "", name);

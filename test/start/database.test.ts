@@ -91,6 +91,27 @@ test("a process whose role does not own the schema refuses to start before migra
   });
 });
 
+test("a start names other roles to which the database gives all rights to what is created", async () => {
+  const db = await createDatabase();
+  const owner = ownerOf(db);
+  const said: string[] = [];
+  const open = async () => {
+    const { close } = await openDatabase(loadConfig(environmentOf(db)), (line) => said.push(line));
+    await close();
+  };
+  await open();
+  assert.deepEqual(said, []);
+  const [anon, another] = [`"anon ${db.options.user}"`, `another_${db.options.user}`];
+  await owner.unsafe(`create role ${anon}; create role ${another}`);
+  await owner.unsafe(`grant all on api_keys to ${anon}; grant select on events to pg_monitor`);
+  await owner.unsafe(`grant execute on function partner_api_publish to ${another}`);
+  await open();
+  assert.match(said.join(), new RegExp(`^other roles may empty .*: ${anon}, ${another}\\. `));
+  await owner.unsafe(
+    `revoke select on events from pg_monitor; drop owned by ${anon}, ${another}; drop role ${anon}, ${another}`,
+  );
+});
+
 /** An empty schema of somebody else, in which a role with a password may have rights. */
 async function aForeignSchema(rights: string) {
   const db = await createDatabase();
