@@ -45,6 +45,7 @@ export function findUnfollowed(
   const isSet = (name: string) => (variables[name] ?? "").trim() !== "";
   return [
     ...links(variables, read),
+    ...files(isSet, read),
     ...telemetry(Object.keys(variables).filter(isSet), variables, read),
     ...proxies((name) => isSet(name) && !(isUsed && /^https?_proxy$/i.test(name))),
     ...authorities(variables, options, isSet),
@@ -78,6 +79,13 @@ function links(variables: NodeJS.ProcessEnv, read: readonly string[]): string[] 
   return read
     .filter((name) => isServiceLink(name, (variables[name] ?? "").trim()))
     .map((name) => `${name} is ignored: it is a service link of Kubernetes, not a port`);
+}
+
+/** Images of others read a secret from the file that such a variable names. */
+function files(isSet: (name: string) => boolean, read: readonly string[]): string[] {
+  return read
+    .filter((name) => isSet(`${name}_FILE`))
+    .map((name) => `${name}_FILE is not read: set ${name} to the content of the file`);
 }
 
 function telemetry(
@@ -166,5 +174,9 @@ function* ofService(
   const isChosen = ["DATA_DIR", "DATABASE_URL"].some(isSet);
   if (isSet("STATE_DIRECTORY") && !isChosen) {
     yield "STATE_DIRECTORY is not read: set DATA_DIR to it";
+  }
+  const platform = platformOf(variables);
+  if (platform !== null && !isChosen) {
+    yield `neither DATABASE_URL nor DATA_DIR is set: the platform (${platform} is set) may remove the built-in database with the instance`;
   }
 }

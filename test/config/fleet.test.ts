@@ -59,6 +59,14 @@ test("variables of a fleet that the service follows, or that concern others, cau
 });
 
 const LOUD: [env: Record<string, string>, says: RegExp][] = [
+  [
+    { DATABASE_URL_FILE: "/run/secrets/database" },
+    /^DATABASE_URL_FILE is not read: set DATABASE_URL to the content of the file$/,
+  ],
+  [
+    { K_SERVICE: "partner-api", HOST: "0.0.0.0", BASE_URL: "https://partners.example.com" },
+    /^neither DATABASE_URL nor DATA_DIR is set: the platform \(K_SERVICE is set\) may remove/,
+  ],
   [{ HTTPS_PROXY: "http://u:hunter2@proxy:3128" }, /^HTTPS_PROXY: not followed.*without a proxy$/],
   [
     { http_proxy: "http://p", ALL_PROXY: "socks5://p" },
@@ -86,7 +94,7 @@ const LOUD: [env: Record<string, string>, says: RegExp][] = [
   [{ STATE_DIRECTORY: "/var/lib/partner" }, /^STATE_DIRECTORY is not read: set DATA_DIR/],
   [{ OPERATOR_PORT: "tcp://10.0.0.1:80" }, /^OPERATOR_PORT is ignored: it is a service link/],
   [
-    { PORT: "8080", DYNO: "web.1" },
+    { PORT: "8080", DYNO: "web.1", DATABASE_URL: "postgres:///d" },
     /^HOST is 127\.0\.0\.1: the platform \(DYNO is set\) cannot reach/,
   ],
 ];
@@ -106,10 +114,14 @@ test("settings that make a variable of a fleet good cause no warning", () => {
   assert.deepEqual(findUnfollowed({ SSL_CERT_DIR: "/etc/ssl" }, [], ["--use-system-ca"]), []);
   assert.deepEqual(warnings({ STATE_DIRECTORY: "/var/lib/p", DATA_DIR: "/var/lib/p" }), []);
   assert.deepEqual(
-    warnings({ DYNO: "web.1", HOST: "0.0.0.0", BASE_URL: "https://partners.example.com" }),
+    warnings({
+      ...{ DYNO: "web.1", HOST: "0.0.0.0", BASE_URL: "https://partners.example.com" },
+      DATA_DIR: "/volume",
+    }),
     [],
   );
-  assert.deepEqual(warnings({ KUBERNETES_SERVICE_HOST: "10.0.0.1", ROLE: "dispatcher" }), []);
+  const kubernetes = { KUBERNETES_SERVICE_HOST: "10.0.0.1", DATABASE_URL: "postgres:///d" };
+  assert.deepEqual(warnings({ ...kubernetes, ROLE: "dispatcher" }), []);
 });
 
 test("gateway and bridge name what they do not follow, and nothing that concerns the service alone", () => {
