@@ -65,9 +65,19 @@ export function findForbidding(
   variables: NodeJS.ProcessEnv,
   options: readonly string[] = optionsOf(variables),
 ): string[] {
-  return options
+  const forbidding = options
     .flatMap((option) => option.match(FORBIDDING) ?? [])
     .map((option) => `Node.js must not run with ${option}: the service cannot work then`);
+  const hasNoThread =
+    (variables["EVENT_TYPES"] ?? "") !== "" &&
+    options.some((option) => /--permission(?![\w-])/.test(option)) &&
+    !options.some((option) => option.includes("--allow-worker"));
+  return hasNoThread
+    ? [
+        ...forbidding,
+        "Node.js with --permission needs --allow-worker: a thread checks large events",
+      ]
+    : forbidding;
 }
 
 /** Returns the first variable by which one sees that others forward requests to this machine. */

@@ -54,7 +54,12 @@ export class ValidationThread {
       this.#worker?.unref();
       return;
     }
-    this.#worker ??= this.#start();
+    try {
+      this.#worker ??= this.#start();
+    } catch (error) {
+      this.#finish((failed) => failed.reject(error)); // The system may permit no further thread.
+      return;
+    }
     this.#worker.ref();
     this.#worker.postMessage({ type: job.type, text: job.text });
   }

@@ -187,6 +187,14 @@ test("an option of Node.js with which the service cannot work is a fault among t
   ]);
 });
 
+test("with the permissions of Node.js, event types need the one for threads", () => {
+  const EVENT_TYPES = "/types";
+  const NODE_OPTIONS = "--permission --allow-fs-read=*";
+  assert.match(faultsOf({ EVENT_TYPES, NODE_OPTIONS }).join(), /^Node\.js .* needs --allow-worker/);
+  assert.deepEqual(faultsOf({ NODE_OPTIONS }), []);
+  assert.deepEqual(faultsOf({ EVENT_TYPES, NODE_OPTIONS: `${NODE_OPTIONS} --allow-worker` }), []);
+});
+
 test("a fleet's wish for the native driver of PostgreSQL, which is not installed, ends no command", async () => {
   const env = { ...process.env, NODE_PG_FORCE_NATIVE: "1" };
   const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, "--help"], { env });
