@@ -395,6 +395,11 @@ const NAMED_ELSEWHERE: [schema: Record<string, unknown>, ...data: [object, ...ob
     },
     { email: "e", further: "f", n: 1 },
   ],
+  [
+    { properties: { MarshalJSON: TEXT, UnmarshalJSON: TEXT }, additionalProperties: true },
+    { MarshalJSON: "m", UnmarshalJSON: "u", n: 1 },
+  ],
+  [{ properties: { "m²": { type: "number" }, Ⅷ: TEXT } }, { "m²": 81.5, Ⅷ: "8" }],
 ];
 
 test("data is of its type in TypeScript and Go, wherever its schema names or permits members", async (t) => {

@@ -139,7 +139,7 @@ function nameOnly(key: string, value: unknown): unknown {
 
 /** encoding/json ignores a tag with any other name. */
 function isTaggable({ name }: Member): boolean {
-  return /^[\p{L}\p{N}!#$%&()*+\-./:;<=>?@[\]^_{|}~ ]+$/u.test(name);
+  return /^[\p{L}\p{Nd}!#$%&()*+\-./:;<=>?@[\]^_{|}~ ]+$/u.test(name);
 }
 
 function literal(all: readonly unknown[]): string {
@@ -157,7 +157,7 @@ function declare(object: ObjectShape, name: string, scope: Scope): string {
 }
 
 function structOf({ members, further }: ObjectShape, name: string, scope: Scope): string {
-  const fields = new Names();
+  const fields = new Names(further ? ["MarshalJSON", "UnmarshalJSON"] : []);
   const lines = members.map(({ name: member, shape, required, description }) => {
     const type = fieldType(shape, required, () => nested(shape, `${name} ${member}`, scope));
     const key = member === "-" ? "-," : member;
