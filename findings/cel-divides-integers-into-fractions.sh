@@ -4,8 +4,8 @@
 # Expected: the same results, as the language is specified: an integer has 64 bits, a quotient of integers is an integer, a character counts
 # once, and a text may have escapes.
 # Found: to cel-js 7 / 2 is 3.5, neighbouring ids of more than 2^53 are equal, an emoji counts twice, and an escape stays as it is written,
-# so a comparison with it is false, without an error. It knows no call of a method, such as startsWith. cel-python says that true is 1, and
-# writes 1.0 as no other does.
+# so a comparison with it is false, without an error. It knows no call of a method, such as startsWith. cel-python says that true is 1. The
+# text of 1.0 is 1.0 to cel-python, and 1 to @marcbachmann/cel-js.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -2,9 +2,9 @@
 # Newline-delimited JSON whose text has U+2028, which is allowed within a string of JSON, and which JSON.stringify leaves as it is. Readers:
 # readline of Node.js 20.19.5 and 24.21.0 (npm package `node`); ndjson 0.3.1, httpx 0.28.1 and requests 2.34.2 (PyPI).
 #
-# Expected: a line ends at a line feed, with or without a carriage return before it, as Node.js's documentation of `line` says, too.
-# Found: readline of Node.js 24 ends a line there, and so do iter_lines of httpx and, with decode_unicode, of requests. So two lines arrive
-# that are no JSON. ndjson for Python puts a comma in its place, without an error.
+# Expected: a line ends at a line feed, with or without a carriage return before it, as such JSON is defined.
+# Found: readline of Node.js 24 ends a line there, which 20 does not do (a change on purpose, nodejs/node#57591), and so do iter_lines of httpx
+# and, with decode_unicode, of requests. So two lines arrive that are no JSON. ndjson for Python puts a comma in its place, without an error.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
