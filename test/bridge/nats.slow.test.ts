@@ -107,7 +107,7 @@ test("what is held is not delivered again, however long the service is away, and
   const { manager, stream, rigFor } = await aStream(t);
   await manager.consumers.add("orders", {
     ...{ durable_name: "partner-api-bridge", ack_policy: "explicit" },
-    ...{ ack_wait: 1_000_000_000, max_ack_pending: 2_000 },
+    ...{ ack_wait: 2_000_000_000, max_ack_pending: 2_000 },
   });
   for (let n = 0; n < 700; n++) await stream.publish("orders.1", `{"tenant":"acme","n":${n}}`);
   let isAway = true;

@@ -215,7 +215,7 @@ test("a server that is loading is waited for, by a check and by a bridge, withou
   if (!(await hasRedis(t))) return;
   const afterwards = new Afterwards();
   t.after(() => afterwards.run());
-  const slow = ["--key-load-delay", "1200"]; // Microseconds for each command of the file.
+  const slow = ["--key-load-delay", "2000"]; // Microseconds for each command of the file.
   const { url, client, kill } = await startRedis(afterwards, undefined, slow);
   await fill(client, 1, 5_000);
   const source = { kind: "redis", url, streams: "orders", set_aside: { stream: "aside" } };
